@@ -1,0 +1,18 @@
+//! Tells the binary and the tests where libtorch lies, so that nobody sets LD_LIBRARY_PATH.
+//!
+//! tch's own link arguments do not reach the packages that depend on it; `torch-sys` as a *direct*
+//! dependency hands its library folder over in `DEP_TCH_LIBTORCH_LIB`.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let Ok(lib) = std::env::var("DEP_TCH_LIBTORCH_LIB") else {
+        println!("cargo:warning=torch-sys did not say where libtorch is; run scripts/setup-libtorch.py first");
+        return;
+    };
+    // Relative ones first: a checkout that was moved, with its target folder inside, still runs.
+    // Binaries lie in target/<profile>, tests in target/<profile>/deps.
+    for up in ["../..", "../../.."] {
+        println!("cargo:rustc-link-arg=-Wl,-rpath,$ORIGIN/{up}/third_party/libtorch/torch/lib");
+    }
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{lib}");
+}
