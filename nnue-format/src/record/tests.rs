@@ -1,0 +1,1 @@
+//! Laws of the record file, over random games and random damage.
