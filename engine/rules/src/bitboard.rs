@@ -137,8 +137,6 @@ impl Iterator for Bitboard {
     }
 }
 
-impl ExactSizeIterator for Bitboard {}
-
 impl FromIterator<Square> for Bitboard {
     fn from_iter<T: IntoIterator<Item = Square>>(iter: T) -> Bitboard {
         iter.into_iter().fold(Bitboard::EMPTY, Bitboard::with)

@@ -14,6 +14,7 @@ pub mod legality;
 pub mod make_move;
 pub mod move_gen;
 pub mod mv;
+pub mod notation;
 pub mod perft;
 pub mod piece;
 pub mod position;
