@@ -67,8 +67,21 @@ impl Position {
 
     /// Does this pseudo-legal move put the other king in check?
     pub fn gives_check(&self, mv: Move) -> bool {
-        let mut after = self.clone();
-        after.try_make(mv).is_some() && after.in_check()
+        let Some(piece) = self.piece_on(mv.from()) else { return false };
+        let (us, king) = (self.side_to_move, self.king(!self.side_to_move));
+        let occupied = self.occupied().without(Bitboard::of(mv.from())).with(mv.to());
+        // What stands on the origin no longer does, as its square is not in use; what was captured
+        // is the other side's. Only the moved piece itself is missing.
+        let left = self.king_attackers(king, us, occupied) & occupied.without(Bitboard::of(mv.to()));
+        if !left.is_empty() {
+            return true;
+        }
+        match piece.kind() {
+            PieceKind::Knight => attacks::knight(mv.to(), occupied).has(king),
+            PieceKind::Rook | PieceKind::King => attacks::rook(mv.to(), occupied).has(king),
+            PieceKind::Cannon => attacks::cannon_captures(mv.to(), occupied).has(king),
+            kind => attacks::step(us, kind, mv.to()).has(king),
+        }
     }
 
     /// All legal moves, in the order of the pseudo-legal ones.
