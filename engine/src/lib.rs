@@ -1,1 +1,11 @@
-//! placeholder
+//! The xiangqi engine: search, evaluation, protocols and bench.
+//!
+//! ```text
+//! protocol line → Session (uci) → Searcher (search) → Evaluation (eval) → SearchResult → line
+//! ```
+
+pub mod eval;
+pub mod search;
+
+/// The engine's version, as `id name` shows it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

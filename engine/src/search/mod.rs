@@ -1,0 +1,174 @@
+//! The search: iterative-deepening principal variation search, one for play and for data.
+//!
+//! No floating point and no clock takes part in what it finds: with one thread, a limit of nodes or depth and
+//! cleared tables, the result is the same on every machine and with every backend.
+
+mod history;
+pub mod limits;
+mod node;
+mod order;
+mod quiescence;
+mod reductions;
+mod root;
+pub mod see;
+mod thread;
+mod time;
+pub mod tt;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use xiangqi::judge::RuleSet;
+use xiangqi::{Game, Move, Score};
+
+pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult};
+
+use crate::eval::{EvalSource, Evaluation};
+use thread::{RootMove, Shared, Thread, ThreadState};
+use time::Timer;
+use tt::Table;
+
+/// The most threads a search takes.
+pub const MAX_THREADS: usize = 1024;
+/// The largest table, in MiB.
+pub const MAX_HASH_MIB: usize = 1 << 20;
+
+/// Searches positions; keeps its tables from one search to the next.
+pub struct Searcher {
+    table: Table,
+    source: EvalSource,
+    rules: RuleSet,
+    threads: Vec<ThreadState>,
+}
+
+impl Searcher {
+    /// A searcher with one thread, a table of `hash_mib` MiB (1 to [`MAX_HASH_MIB`]) and the competition rules.
+    pub fn new(hash_mib: usize, source: EvalSource) -> Searcher {
+        let threads = vec![ThreadState::new(Evaluation::new(&source))];
+        Searcher {
+            table: Table::new(hash_mib.clamp(1, MAX_HASH_MIB)),
+            source,
+            rules: RuleSet::Competition,
+            threads,
+        }
+    }
+
+    /// A new game: forgets all that was learned.
+    pub fn new_game(&mut self) {
+        self.table.clear();
+        for thread in &mut self.threads {
+            thread.history.clear();
+        }
+    }
+
+    /// By which rules repetitions are judged.
+    pub fn set_rules(&mut self, rules: RuleSet) {
+        self.rules = rules;
+    }
+
+    /// How many threads search (1 to [`MAX_THREADS`]). Only one thread gives the same result every time.
+    pub fn set_threads(&mut self, count: usize) {
+        let count = count.clamp(1, MAX_THREADS);
+        self.threads.resize_with(count, || ThreadState::new(Evaluation::new(&self.source)));
+    }
+
+    /// A table of another size, empty.
+    pub fn set_hash(&mut self, hash_mib: usize) {
+        // The old one first, so that not both are held.
+        self.table = Table::new(1);
+        self.table = Table::new(hash_mib.clamp(1, MAX_HASH_MIB));
+    }
+
+    /// Empties the table, keeping histories.
+    pub fn clear_hash(&mut self) {
+        self.table.clear();
+    }
+
+    /// Evaluates by another source from now on. Tables are cleared: their scores are the old source's.
+    pub fn set_source(&mut self, source: EvalSource) {
+        for thread in &mut self.threads {
+            thread.evaluation = Evaluation::new(&source);
+        }
+        self.source = source;
+        self.new_game();
+    }
+
+    /// What it evaluates with.
+    pub fn source(&self) -> &EvalSource {
+        &self.source
+    }
+
+    /// Searches the game's current position until a limit is reached. `on_info` hears of each finished
+    /// iteration's lines.
+    pub fn search(&mut self, game: &Game, limits: &Limits, on_info: &mut dyn FnMut(&Info)) -> SearchResult {
+        let moves = root_moves(game, limits);
+        if moves.is_empty() {
+            let score = Score::mated_in(0);
+            return SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() };
+        }
+        self.table.next_generation();
+        let shared = Shared {
+            table: &self.table,
+            rules: self.rules,
+            limits,
+            timer: Timer::new(limits),
+            over: AtomicBool::new(false),
+            nodes: self.threads.iter().map(|_| AtomicU64::new(0)).collect(),
+        };
+        let mut states = self.threads.iter_mut();
+        let Some(main_state) = states.next() else {
+            let score = Score::DRAW;
+            return SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() };
+        };
+        let mut main = Thread::new(0, main_state, &shared, game.clone(), &moves);
+        let depth = std::thread::scope(|scope| {
+            for (i, state) in states.enumerate() {
+                let (shared, moves) = (&shared, &moves);
+                scope.spawn(move || {
+                    Thread::new(i + 1, state, shared, game.clone(), moves).iterate(&mut |_| {});
+                });
+            }
+            let depth = main.iterate(on_info);
+            shared.over.store(true, Relaxed);
+            depth
+        });
+        finish(&mut main, &shared, depth)
+    }
+}
+
+/// The legal moves asked for, captures of the greatest value first.
+fn root_moves(game: &Game, limits: &Limits) -> Vec<Move> {
+    let pos = game.position();
+    let asked = &limits.search_moves;
+    let mut moves: Vec<Move> =
+        pos.legal_moves().iter().copied().filter(|mv| asked.is_empty() || asked.contains(mv)).collect();
+    moves.sort_by_key(|mv| {
+        -pos.piece_on(mv.to()).map_or(0, |piece| crate::eval::hce::exchange_value(piece, mv.to()))
+    });
+    moves
+}
+
+fn finish(main: &mut Thread<'_>, shared: &Shared<'_>, depth: i32) -> SearchResult {
+    if main.root_moves[0].score == -Score::INFINITE {
+        // Not even one move was searched: say what the position looks like.
+        let eval = if main.position().in_check() { 0 } else { main.raw_eval() };
+        main.root_moves[0].score = eval;
+    }
+    let line = |root: &RootMove| Line { score: Score(root.score), pv: root.pv.clone() };
+    let wanted = shared.limits.multi_pv.max(1);
+    let lines: Vec<Line> = main
+        .root_moves
+        .iter()
+        .take(wanted)
+        .take_while(|root| root.score != -Score::INFINITE)
+        .map(line)
+        .collect();
+    let best = &main.root_moves[0];
+    SearchResult {
+        best: Some(best.mv),
+        score: Score(best.score),
+        depth,
+        nodes: shared.all_nodes(),
+        pv: best.pv.clone(),
+        lines,
+    }
+}

@@ -1,0 +1,502 @@
+//! The search of a node: principal variation search with its reductions and prunings.
+//!
+//! One long function in numbered steps; what it prunes and why is said at each step.
+
+use xiangqi::score::MAX_PLY;
+use xiangqi::{Move, MoveList, Score};
+
+use super::order::{Hints, MovePicker};
+use super::reductions::{PLY, late_move_count, reduction};
+use super::see::see_at_least;
+use super::thread::Thread;
+use super::tt::{Bound, Entry, NO_EVAL};
+
+/// No cut-off by the table from this count of the natural limit on: it may have counted otherwise.
+const NO_CUTOFF_LIMIT: u16 = 110;
+
+// Margins in centipawns, depths in plies.
+const RAZOR_DEPTH: i32 = 3;
+const RAZOR_MARGIN: [i32; 4] = [0, 280, 520, 900];
+const REVERSE_FUTILITY_DEPTH: i32 = 8;
+const REVERSE_FUTILITY_MARGIN: i32 = 85;
+const NULL_MOVE_DEPTH: i32 = 3;
+const NULL_MOVE_EVAL_STEP: i32 = 160;
+const NULL_VERIFICATION_DEPTH: i32 = 12;
+const PROBCUT_DEPTH: i32 = 5;
+const PROBCUT_MARGIN: i32 = 180;
+const LATE_MOVE_DEPTH: i32 = 8;
+const FUTILITY_DEPTH: i32 = 7;
+const FUTILITY_BASE: i32 = 110;
+const FUTILITY_STEP: i32 = 95;
+const HISTORY_PRUNING_DEPTH: i32 = 4;
+const HISTORY_PRUNING_STEP: i32 = 3600;
+const SEE_QUIET_DEPTH: i32 = 7;
+const SEE_QUIET_STEP: i32 = 22;
+const SEE_CAPTURE_DEPTH: i32 = 6;
+const SEE_CAPTURE_STEP: i32 = 110;
+const SINGULAR_DEPTH: i32 = 7;
+const DOUBLE_MARGIN: i32 = 25;
+const DOUBLES_MOST: i32 = 6;
+const INTERNAL_REDUCTION_DEPTH: i32 = 4;
+
+// Reductions in parts of a ply.
+const REDUCE_CUT_NODE: i32 = 1400;
+const REDUCE_NOT_IMPROVING: i32 = 700;
+const REDUCE_TABLE_CAPTURE: i32 = 600;
+const SPARE_PV: i32 = 1100;
+const SPARE_CHECK: i32 = 900;
+const SPARE_KILLER: i32 = 900;
+const SPARE_CAPTURE: i32 = 900;
+const HISTORY_PER_PLY: i32 = 11_000;
+
+/// What a move that refutes a node at this depth earns in the histories.
+fn history_bonus(depth: i32) -> i32 {
+    (16 * depth * depth + 96 * depth).min(1700)
+}
+
+impl Thread<'_> {
+    /// The score of the current position within `(alpha, beta)`, fail-soft.
+    pub(crate) fn negamax<const PV: bool>(
+        &mut self,
+        mut alpha: i32,
+        mut beta: i32,
+        mut depth: i32,
+        ply: i32,
+        cut_node: bool,
+    ) -> i32 {
+        // 1. The horizon.
+        if depth <= 0 {
+            return self.quiescence::<PV>(alpha, beta, ply, true);
+        }
+        if PV {
+            self.pvs[ply as usize].clear();
+            self.seldepth = self.seldepth.max(ply + 1);
+        }
+        if self.should_stop() {
+            return 0;
+        }
+        let excluded = self.frame(ply).excluded;
+        let in_check = self.position().in_check();
+
+        // 2. The rules may have ended the game; the line may be too long.
+        if excluded.is_none() {
+            if let Some(score) = self.verdict(ply) {
+                return score;
+            }
+        }
+        if ply >= MAX_PLY - 1 {
+            return if in_check {
+                Score::DRAW.0
+            } else {
+                let raw = self.raw_eval();
+                self.damped(raw)
+            };
+        }
+
+        // 3. No mate found from here can be shorter than one already found.
+        alpha = alpha.max(Score::mated_in(ply).0);
+        beta = beta.min(Score::mate_in(ply + 1).0);
+        if alpha >= beta {
+            return alpha;
+        }
+
+        // 4. The table.
+        let key = self.table_key();
+        let entry = if excluded.is_some() { None } else { self.shared.table.probe(key, ply) };
+        let table_move = entry.and_then(|e| e.mv).filter(|&mv| self.position().is_pseudo_legal(mv));
+        let was_pv = PV || entry.is_some_and(|e| e.pv);
+        if let Some(e) = entry {
+            if !PV
+                && e.depth >= depth
+                && e.bound.decides(e.score, beta)
+                && self.position().no_capture_plies() < NO_CUTOFF_LIMIT
+            {
+                return e.score;
+            }
+        }
+
+        // 5. The static evaluation, bettered by what the table knows.
+        let raw_eval;
+        let mut eval;
+        if in_check {
+            raw_eval = NO_EVAL;
+            eval = -Score::INFINITE;
+            let before = self.frame_before(ply, 2).eval;
+            self.frame(ply).eval = before;
+        } else {
+            raw_eval = match entry.filter(|e| e.eval != NO_EVAL) {
+                Some(e) => e.eval,
+                None if excluded.is_some() => NO_EVAL,
+                None => self.raw_eval(),
+            };
+            if raw_eval == NO_EVAL {
+                eval = self.frame(ply).eval;
+            } else {
+                eval = self.damped(raw_eval);
+                self.frame(ply).eval = eval;
+            }
+            if let Some(e) = entry {
+                let helps = if e.score > eval { Bound::Lower } else { Bound::Upper };
+                if e.bound as u8 & helps as u8 != 0 && !Score(e.score).is_decided() {
+                    eval = e.score;
+                }
+            }
+        }
+        let static_eval = self.frame(ply).eval;
+        self.frame(ply).in_check = in_check;
+        let improving = !in_check && ply >= 2 && static_eval > self.frame_before(ply, 2).eval;
+        self.frame(ply + 1).killers = [None; 2];
+        self.frame(ply + 1).excluded = None;
+        let decided_beta = Score(beta).is_decided();
+
+        if !PV && !in_check && excluded.is_none() {
+            // 6. Razoring: far below alpha only captures can help.
+            if depth <= RAZOR_DEPTH && eval + RAZOR_MARGIN[depth as usize] < alpha {
+                let score = self.quiescence::<false>(alpha, alpha + 1, ply, false);
+                if score <= alpha {
+                    return score;
+                }
+            }
+
+            // 7. Reverse futility: so far above beta that a quiet move of the other side won't matter.
+            let margin = REVERSE_FUTILITY_MARGIN * (depth - i32::from(improving));
+            if depth <= REVERSE_FUTILITY_DEPTH
+                && eval - margin >= beta
+                && !decided_beta
+                && eval < Score::EVAL_LIMIT
+            {
+                return (eval + beta) / 2;
+            }
+
+            // 8. Null move: if passing is good enough, a move will be. Not in zugzwang-prone endings.
+            if depth >= NULL_MOVE_DEPTH
+                && eval >= beta
+                && static_eval + 20 * depth >= beta + 80
+                && !self.frame_before(ply, 1).null_move
+                && !decided_beta
+                && ply >= self.no_null_before
+                && self.has_attackers()
+            {
+                if let Some(score) = self.null_move(beta, depth, ply, eval, cut_node) {
+                    return score;
+                }
+                if self.stopped {
+                    return 0;
+                }
+            }
+
+            // 9. ProbCut: a capture that refutes even a raised beta at less depth refutes this node.
+            let raised = beta + PROBCUT_MARGIN;
+            let table_denies =
+                entry.is_some_and(|e| e.depth >= depth - 3 && e.bound != Bound::None && e.score < raised);
+            if depth >= PROBCUT_DEPTH && !decided_beta && !table_denies {
+                if let Some(score) = self.probcut(raised, depth, ply, static_eval, cut_node, table_move) {
+                    return score;
+                }
+                if self.stopped {
+                    return 0;
+                }
+            }
+        }
+
+        // 10. Without a table move this depth would be spent badly: search less, and find one.
+        if table_move.is_none() && depth >= INTERNAL_REDUCTION_DEPTH && excluded.is_none() && (PV || cut_node)
+        {
+            depth -= 1;
+        }
+
+        // 11. The moves.
+        let previous = self.previous(ply);
+        let hints = Hints {
+            table_move,
+            killers: self.frame(ply).killers,
+            counter: self.state.history.counter(previous[0]),
+            previous,
+        };
+        let table_capture = table_move.is_some_and(|mv| self.position().piece_on(mv.to()).is_some());
+        let mut picker = MovePicker::new(self.position(), hints);
+        let original_alpha = alpha;
+        let mut best = -Score::INFINITE;
+        let mut best_move = None;
+        let mut number = 0;
+        let mut quiets = MoveList::new();
+        let mut captures = MoveList::new();
+        while let Some(mv) = picker.next(self.game.position(), &self.state.history) {
+            if Some(mv) == excluded || !self.position().is_legal(mv) {
+                continue;
+            }
+            number += 1;
+            let (Some(piece), captured) =
+                (self.position().piece_on(mv.from()), self.position().piece_on(mv.to()))
+            else {
+                continue;
+            };
+            let quiet = captured.is_none();
+            let history = match captured {
+                None => self.state.history.quiet(piece, mv, previous),
+                Some(captured) => self.state.history.capture(piece, mv.to(), captured.kind()),
+            };
+            let base_reduction = reduction(depth, number);
+
+            // 12. Shallow pruning, once some move is known not to lose at once.
+            if best > -Score::RULE_WIN_FLOOR && ply > 0 {
+                let left = (depth - base_reduction / PLY).max(0);
+                if quiet {
+                    if !in_check {
+                        if depth <= LATE_MOVE_DEPTH && number > late_move_count(depth, improving) {
+                            picker.skip_quiets();
+                        }
+                        let hope = static_eval + FUTILITY_BASE + FUTILITY_STEP * left + history / 160;
+                        if left <= FUTILITY_DEPTH && hope <= alpha && !self.position().gives_check(mv) {
+                            picker.skip_quiets();
+                            continue;
+                        }
+                    }
+                    if depth <= HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_STEP * depth {
+                        continue;
+                    }
+                    if left <= SEE_QUIET_DEPTH
+                        && !see_at_least(self.position(), mv, -SEE_QUIET_STEP * left * left)
+                    {
+                        continue;
+                    }
+                } else if depth <= SEE_CAPTURE_DEPTH
+                    && !see_at_least(self.position(), mv, -SEE_CAPTURE_STEP * depth)
+                {
+                    continue;
+                }
+            }
+
+            // 13. Extensions: a table move without an alternative is looked at more closely.
+            let mut extension = 0;
+            if let Some(e) = entry.filter(|e| {
+                Some(mv) == table_move
+                    && depth >= SINGULAR_DEPTH
+                    && ply > 0
+                    && ply < 2 * self.root_depth
+                    && e.depth >= depth - 3
+                    && matches!(e.bound, Bound::Lower | Bound::Exact)
+                    && !Score(e.score).is_decided()
+            }) {
+                let limit = e.score - 2 * depth;
+                self.frame(ply).excluded = Some(mv);
+                let score = self.negamax::<false>(limit - 1, limit, (depth - 1) / 2, ply, cut_node);
+                self.frame(ply).excluded = None;
+                // The inner search used this node's frames.
+                self.frame(ply + 1).killers = [None; 2];
+                if self.stopped {
+                    return 0;
+                }
+                if score < limit {
+                    extension = 1;
+                    if !PV && score < limit - DOUBLE_MARGIN && self.frame(ply).doubles < DOUBLES_MOST {
+                        extension = 2;
+                    }
+                } else if limit >= beta {
+                    // Several moves reach beta.
+                    return limit;
+                } else if e.score >= beta {
+                    extension = -2;
+                } else if cut_node {
+                    extension = -1;
+                }
+            }
+
+            // 14. Make the move.
+            let doubles = self.frame(ply).doubles + i32::from(extension == 2);
+            self.frame(ply + 1).doubles = doubles;
+            self.make(mv, ply);
+            let checks = self.position().in_check();
+            let new_depth = depth - 1 + extension;
+
+            // 15. Late moves are searched less deep first.
+            let mut score;
+            if depth >= 2 && number > 1 + i32::from(PV) {
+                let mut r = base_reduction;
+                if cut_node {
+                    r += REDUCE_CUT_NODE;
+                }
+                if !improving {
+                    r += REDUCE_NOT_IMPROVING;
+                }
+                if table_capture {
+                    r += REDUCE_TABLE_CAPTURE;
+                }
+                if was_pv {
+                    r -= SPARE_PV;
+                }
+                if checks {
+                    r -= SPARE_CHECK;
+                }
+                if quiet {
+                    if hints.killers.contains(&Some(mv)) || hints.counter == Some(mv) {
+                        r -= SPARE_KILLER;
+                    }
+                    r -= history * PLY / HISTORY_PER_PLY;
+                } else {
+                    r -= SPARE_CAPTURE + history * PLY / HISTORY_PER_PLY;
+                }
+                let less = (new_depth - r / PLY).clamp(1.min(new_depth), new_depth);
+                score = -self.negamax::<false>(-alpha - 1, -alpha, less, ply + 1, true);
+                if score > alpha && less < new_depth {
+                    score = -self.negamax::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+                }
+            } else if !PV || number > 1 {
+                score = -self.negamax::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+            } else {
+                score = -Score::INFINITE;
+            }
+            // 16. The first move of a PV node, and any that beats it, with the whole window.
+            if PV && (number == 1 || score > alpha) {
+                score = -self.negamax::<true>(-beta, -alpha, new_depth, ply + 1, false);
+            }
+            self.unmake();
+            if self.stopped {
+                return 0;
+            }
+
+            // 17. What came of it.
+            if score > best {
+                best = score;
+                if score > alpha {
+                    best_move = Some(mv);
+                    if PV {
+                        self.extend_pv(ply, mv);
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                    alpha = score;
+                }
+            }
+            if Some(mv) != best_move {
+                if quiet {
+                    quiets.push(mv);
+                } else {
+                    captures.push(mv);
+                }
+            }
+        }
+
+        // 18. No legal move loses, in check or not.
+        if number == 0 {
+            return if excluded.is_some() { alpha } else { Score::mated_in(ply).0 };
+        }
+        if best == -Score::INFINITE {
+            // All moves but the first were pruned and the first was excluded or pruned with them.
+            best = original_alpha;
+        }
+
+        // 19. Histories learn from a refutation.
+        if best >= beta {
+            if let Some(mv) = best_move {
+                self.learn(mv, &quiets, &captures, depth, ply);
+            }
+        }
+
+        // 20. The table learns; wins by rule depend on the path and stay out of it.
+        if excluded.is_none() {
+            let path_dependent = Score(best).is_rule_win();
+            let bound = if path_dependent {
+                Bound::None
+            } else if best >= beta {
+                Bound::Lower
+            } else if PV && best > original_alpha {
+                Bound::Exact
+            } else {
+                Bound::Upper
+            };
+            let (score, stored) = if path_dependent { (0, 0) } else { (best, depth) };
+            let entry = Entry { mv: best_move, score, eval: raw_eval, depth: stored, bound, pv: was_pv };
+            self.shared.table.store(key, ply, &entry);
+        }
+        best
+    }
+
+    /// A reduced search after passing; `Some` if it reaches beta (verified at great depth).
+    fn null_move(&mut self, beta: i32, depth: i32, ply: i32, eval: i32, cut_node: bool) -> Option<i32> {
+        let reduced = depth - 3 - depth / 3 - ((eval - beta) / NULL_MOVE_EVAL_STEP).min(3);
+        self.make_null(ply);
+        let score = -self.negamax::<false>(-beta, -beta + 1, reduced, ply + 1, !cut_node);
+        self.unmake_null();
+        if self.stopped || score < beta {
+            return None;
+        }
+        // A win found after passing is not proven by it.
+        let score = if Score(score).is_decided() { beta } else { score };
+        if depth < NULL_VERIFICATION_DEPTH || self.no_null_before > 0 {
+            return Some(score);
+        }
+        self.no_null_before = ply + reduced.max(1) * 3 / 4;
+        let verified = self.negamax::<false>(beta - 1, beta, reduced.max(1), ply, false);
+        self.no_null_before = 0;
+        (!self.stopped && verified >= beta).then_some(score)
+    }
+
+    fn probcut(
+        &mut self,
+        raised: i32,
+        depth: i32,
+        ply: i32,
+        static_eval: i32,
+        cut_node: bool,
+        table_move: Option<Move>,
+    ) -> Option<i32> {
+        let hints = Hints { table_move, killers: [None; 2], counter: None, previous: self.previous(ply) };
+        let mut picker = MovePicker::captures(self.position(), hints);
+        let key = self.table_key();
+        while let Some(mv) = picker.next(self.game.position(), &self.state.history) {
+            if !self.position().is_legal(mv) || !see_at_least(self.position(), mv, raised - static_eval) {
+                continue;
+            }
+            self.make(mv, ply);
+            let mut score = -self.quiescence::<false>(-raised, -raised + 1, ply + 1, true);
+            if score >= raised {
+                score = -self.negamax::<false>(-raised, -raised + 1, depth - 4, ply + 1, !cut_node);
+            }
+            self.unmake();
+            if self.stopped {
+                return None;
+            }
+            if score >= raised && !Score(score).is_rule_win() {
+                let eval = NO_EVAL;
+                let entry =
+                    Entry { mv: Some(mv), score, eval, depth: depth - 3, bound: Bound::Lower, pv: false };
+                self.shared.table.store(key, ply, &entry);
+                return Some(score);
+            }
+        }
+        None
+    }
+
+    /// `mv` refuted the node; those tried before it did not.
+    fn learn(&mut self, mv: Move, quiets: &[Move], captures: &[Move], depth: i32, ply: i32) {
+        let bonus = history_bonus(depth);
+        let previous = self.previous(ply);
+        let pos = self.game.position();
+        let history = &mut self.state.history;
+        let Some(piece) = pos.piece_on(mv.from()) else { return };
+        match pos.piece_on(mv.to()) {
+            Some(captured) => history.learn_capture(piece, mv.to(), captured.kind(), bonus),
+            None => {
+                history.learn_quiet(piece, mv, previous, bonus);
+                history.set_counter(previous[0], mv);
+                for &other in quiets {
+                    if let Some(piece) = pos.piece_on(other.from()) {
+                        history.learn_quiet(piece, other, previous, -bonus);
+                    }
+                }
+                let killers = &mut self.frames[ply as usize + 2].killers;
+                if killers[0] != Some(mv) {
+                    killers[1] = killers[0];
+                    killers[0] = Some(mv);
+                }
+            }
+        }
+        for &other in captures {
+            if let (Some(piece), Some(captured)) = (pos.piece_on(other.from()), pos.piece_on(other.to())) {
+                history.learn_capture(piece, other.to(), captured.kind(), -bonus);
+            }
+        }
+    }
+}

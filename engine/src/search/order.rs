@@ -1,0 +1,197 @@
+//! The order in which moves are tried: table move, winning captures, killers, quiet moves by history,
+//! losing captures.
+
+use xiangqi::mv::MAX_MOVES;
+use xiangqi::{Move, MoveList, Position};
+
+use super::history::History;
+use super::see::see_at_least;
+use crate::eval::hce::EXCHANGE_VALUE;
+
+/// Quiet moves that go before all histories.
+const KILLER_SCORE: i32 = 1 << 20;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    TableMove,
+    GenerateCaptures,
+    GoodCaptures,
+    GenerateQuiets,
+    Quiets,
+    BadCaptures,
+    Done,
+}
+
+#[derive(Clone, Copy)]
+struct Scored {
+    mv: Move,
+    score: i32,
+}
+
+/// Fills places that are not in use.
+const NOTHING: Scored = Scored { mv: PLACEHOLDER, score: 0 };
+const PLACEHOLDER: Move = match Move::from_bits(1) {
+    Some(mv) => mv,
+    None => panic!("a0b0 is a move"),
+};
+
+/// What ordering knows of the node besides the position.
+#[derive(Clone, Copy)]
+pub(crate) struct Hints {
+    pub(crate) table_move: Option<Move>,
+    pub(crate) killers: [Option<Move>; 2],
+    pub(crate) counter: Option<Move>,
+    pub(crate) previous: [usize; 2],
+}
+
+/// Hands out a node's pseudo-legal moves, best first, generating them as late as possible.
+pub(crate) struct MovePicker {
+    stage: Stage,
+    hints: Hints,
+    moves: [Scored; MAX_MOVES],
+    len: usize,
+    next: usize,
+    bad: MoveList,
+    captures_only: bool,
+    see_threshold: i32,
+    skip_quiets: bool,
+}
+
+impl MovePicker {
+    /// All moves of a node.
+    pub(crate) fn new(pos: &Position, hints: Hints) -> MovePicker {
+        MovePicker::with(pos, hints, false)
+    }
+
+    /// Captures that do not lose material; for the quiescence search.
+    pub(crate) fn captures(pos: &Position, hints: Hints) -> MovePicker {
+        MovePicker::with(pos, hints, true)
+    }
+
+    fn with(pos: &Position, mut hints: Hints, captures_only: bool) -> MovePicker {
+        let fits =
+            |mv: &Move| pos.is_pseudo_legal(*mv) && (!captures_only || pos.piece_on(mv.to()).is_some());
+        hints.table_move = hints.table_move.filter(fits);
+        MovePicker {
+            stage: if hints.table_move.is_some() { Stage::TableMove } else { Stage::GenerateCaptures },
+            hints,
+            moves: [NOTHING; MAX_MOVES],
+            len: 0,
+            next: 0,
+            bad: MoveList::new(),
+            captures_only,
+            see_threshold: 0,
+            skip_quiets: false,
+        }
+    }
+
+    /// No further quiet moves, please.
+    pub(crate) fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
+
+    /// The next move, if there is one.
+    pub(crate) fn next(&mut self, pos: &Position, history: &History) -> Option<Move> {
+        loop {
+            match self.stage {
+                Stage::TableMove => {
+                    self.stage = Stage::GenerateCaptures;
+                    return self.hints.table_move;
+                }
+                Stage::GenerateCaptures => {
+                    self.score_captures(pos, history);
+                    self.stage = Stage::GoodCaptures;
+                }
+                Stage::GoodCaptures => match self.select() {
+                    Some(mv) if see_at_least(pos, mv, self.see_threshold) => return Some(mv),
+                    Some(mv) => self.bad.push(mv),
+                    None if self.captures_only => self.stage = Stage::Done,
+                    None => self.stage = Stage::GenerateQuiets,
+                },
+                Stage::GenerateQuiets => {
+                    self.len = 0;
+                    self.next = 0;
+                    if !self.skip_quiets {
+                        self.score_quiets(pos, history);
+                    }
+                    self.stage = Stage::Quiets;
+                }
+                Stage::Quiets => match self.select().filter(|_| !self.skip_quiets) {
+                    Some(mv) => return Some(mv),
+                    None => {
+                        self.stage = Stage::BadCaptures;
+                        self.next = 0;
+                    }
+                },
+                Stage::BadCaptures => {
+                    let mv = self.bad.get(self.next).copied();
+                    self.next += 1;
+                    if mv.is_none() {
+                        self.stage = Stage::Done;
+                    }
+                    return mv;
+                }
+                Stage::Done => return None,
+            }
+        }
+    }
+
+    fn score_captures(&mut self, pos: &Position, history: &History) {
+        let mut list = MoveList::new();
+        pos.pseudo_legal_captures(&mut list);
+        let table_move = self.hints.table_move;
+        for &mv in list.iter().filter(|&&mv| Some(mv) != table_move) {
+            let (Some(piece), Some(captured)) = (pos.piece_on(mv.from()), pos.piece_on(mv.to())) else {
+                continue;
+            };
+            let worth = EXCHANGE_VALUE[captured.kind().index()] * 16;
+            let score = worth + history.capture(piece, mv.to(), captured.kind()) / 4;
+            self.push(mv, score);
+        }
+    }
+
+    fn score_quiets(&mut self, pos: &Position, history: &History) {
+        let mut list = MoveList::new();
+        pos.pseudo_legal_quiets(&mut list);
+        let [first, second] = self.hints.killers;
+        let table_move = self.hints.table_move;
+        for &mv in list.iter().filter(|&&mv| Some(mv) != table_move) {
+            let Some(piece) = pos.piece_on(mv.from()) else { continue };
+            let score = if Some(mv) == first {
+                KILLER_SCORE + 2
+            } else if Some(mv) == second {
+                KILLER_SCORE + 1
+            } else if Some(mv) == self.hints.counter {
+                KILLER_SCORE
+            } else {
+                history.quiet(piece, mv, self.hints.previous)
+            };
+            self.push(mv, score);
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, mv: Move, score: i32) {
+        if let Some(place) = self.moves.get_mut(self.len) {
+            *place = Scored { mv, score };
+            self.len += 1;
+        }
+    }
+
+    /// The best of what is left; equal scores in the order of generation.
+    fn select(&mut self) -> Option<Move> {
+        let rest = self.moves.get_mut(self.next..self.len)?;
+        let mut best = 0;
+        for i in 1..rest.len() {
+            if rest[i].score > rest[best].score {
+                best = i;
+            }
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        rest.swap(0, best);
+        self.next += 1;
+        Some(rest[0].mv)
+    }
+}

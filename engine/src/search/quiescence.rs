@@ -1,0 +1,152 @@
+//! The search past the horizon: captures that do not lose material, and every reply to a check.
+
+use xiangqi::Score;
+use xiangqi::score::MAX_PLY;
+
+use super::order::{Hints, MovePicker};
+use super::thread::Thread;
+use super::tt::{Bound, Entry, NO_EVAL};
+use crate::eval::hce::EXCHANGE_VALUE;
+
+/// A capture is not looked at when even this much above what it takes does not reach alpha.
+const DELTA_MARGIN: i32 = 160;
+/// Quiet replies to a check that are looked at once a reply that does not lose is known.
+const QUIET_REPLIES: i32 = 3;
+
+impl Thread<'_> {
+    /// The score of the current position when it has come to rest. `horizon` is true for the first ply.
+    pub(crate) fn quiescence<const PV: bool>(
+        &mut self,
+        mut alpha: i32,
+        beta: i32,
+        ply: i32,
+        horizon: bool,
+    ) -> i32 {
+        if PV {
+            self.pvs[ply as usize].clear();
+            self.seldepth = self.seldepth.max(ply + 1);
+        }
+        if self.should_stop() {
+            return 0;
+        }
+        // Past the horizon only captures and replies follow one another, which repeat nothing.
+        if horizon {
+            if let Some(score) = self.verdict(ply) {
+                return score;
+            }
+        }
+        let in_check = self.position().in_check();
+        if ply >= MAX_PLY - 1 {
+            return if in_check {
+                Score::DRAW.0
+            } else {
+                let raw = self.raw_eval();
+                self.damped(raw)
+            };
+        }
+
+        let key = self.table_key();
+        let entry = self.shared.table.probe(key, ply);
+        if let Some(e) = entry {
+            if !PV && e.bound.decides(e.score, beta) {
+                return e.score;
+            }
+        }
+
+        let raw_eval;
+        let mut best;
+        if in_check {
+            raw_eval = NO_EVAL;
+            best = -Score::INFINITE;
+        } else {
+            raw_eval = match entry.filter(|e| e.eval != NO_EVAL) {
+                Some(e) => e.eval,
+                None => self.raw_eval(),
+            };
+            best = self.damped(raw_eval);
+            if let Some(e) = entry {
+                let helps = if e.score > best { Bound::Lower } else { Bound::Upper };
+                if e.bound as u8 & helps as u8 != 0 && !Score(e.score).is_decided() {
+                    best = e.score;
+                }
+            }
+            if best >= beta {
+                if entry.is_none() {
+                    let bound = Bound::Lower;
+                    let entry = Entry { mv: None, score: best, eval: raw_eval, depth: -1, bound, pv: false };
+                    self.shared.table.store(key, ply, &entry);
+                }
+                return best;
+            }
+            alpha = alpha.max(best);
+        }
+
+        let stand_pat = best;
+        let previous = self.previous(ply);
+        let table_move = entry.and_then(|e| e.mv);
+        let hints = Hints { table_move, killers: [None; 2], counter: None, previous };
+        let mut picker = if in_check {
+            MovePicker::new(self.position(), hints)
+        } else {
+            MovePicker::captures(self.position(), hints)
+        };
+        let mut best_move = None;
+        let (mut number, mut quiet_replies) = (0, 0);
+        while let Some(mv) = picker.next(self.game.position(), &self.state.history) {
+            if !self.position().is_legal(mv) {
+                continue;
+            }
+            number += 1;
+            let captured = self.position().piece_on(mv.to());
+            if best > -Score::RULE_WIN_FLOOR {
+                match captured {
+                    Some(captured) if !in_check => {
+                        let hope = stand_pat + DELTA_MARGIN + EXCHANGE_VALUE[captured.kind().index()];
+                        if hope <= alpha && !self.position().gives_check(mv) {
+                            best = best.max(hope.min(alpha));
+                            continue;
+                        }
+                    }
+                    None => {
+                        quiet_replies += 1;
+                        if quiet_replies > QUIET_REPLIES {
+                            picker.skip_quiets();
+                            continue;
+                        }
+                    }
+                    Some(_) => {}
+                }
+            }
+            self.make(mv, ply);
+            let score = -self.quiescence::<PV>(-beta, -alpha, ply + 1, false);
+            self.unmake();
+            if self.stopped {
+                return 0;
+            }
+            if score > best {
+                best = score;
+                if score > alpha {
+                    best_move = Some(mv);
+                    if PV {
+                        self.extend_pv(ply, mv);
+                    }
+                    if score >= beta {
+                        break;
+                    }
+                    alpha = score;
+                }
+            }
+        }
+        if in_check && number == 0 {
+            return Score::mated_in(ply).0;
+        }
+
+        if !Score(best).is_rule_win() {
+            let bound = if best >= beta { Bound::Lower } else { Bound::Upper };
+            let pv = PV && best_move.is_some();
+            let entry = Entry { mv: best_move, score: best, eval: raw_eval, depth: -1, bound, pv };
+            self.shared.table.store(key, ply, &entry);
+        }
+        best
+    }
+}

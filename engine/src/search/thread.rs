@@ -1,0 +1,302 @@
+//! One search thread: its tables, its game, and what every node needs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use xiangqi::judge::{self, GameResult, RuleSet};
+use xiangqi::score::MAX_PLY;
+use xiangqi::{Color, Game, Move, PieceKind, Position, Score};
+
+use super::history::{History, NO_PLACE, place_index};
+use super::limits::Limits;
+use super::time::Timer;
+use super::tt::Table;
+use crate::eval::Evaluation;
+
+/// Frames before the root, so that every node has two predecessors.
+const FRAMES_BEFORE: usize = 2;
+/// Stop flags and clocks are looked at every so many nodes (a power of two).
+const POLL_NODES: u64 = 1024;
+/// From this count of the natural limit on, the table distinguishes it, in steps of so many plies.
+const LIMIT_IN_KEY: u16 = 64;
+const LIMIT_STEP: u16 = 8;
+/// Evaluations shrink towards a draw by `count / LIMIT_DAMPING` of themselves.
+const LIMIT_DAMPING: i32 = 256;
+
+/// What a thread keeps between searches.
+pub(crate) struct ThreadState {
+    pub(crate) history: History,
+    pub(crate) evaluation: Evaluation,
+}
+
+impl ThreadState {
+    pub(crate) fn new(evaluation: Evaluation) -> ThreadState {
+        ThreadState { history: History::new(), evaluation }
+    }
+}
+
+/// What all threads of a search share.
+pub(crate) struct Shared<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) rules: RuleSet,
+    pub(crate) limits: &'a Limits,
+    pub(crate) timer: Timer,
+    /// Set by the main thread when the search is over.
+    pub(crate) over: AtomicBool,
+    /// Nodes of each thread, brought up to date now and then.
+    pub(crate) nodes: Vec<AtomicU64>,
+}
+
+impl Shared<'_> {
+    pub(crate) fn all_nodes(&self) -> u64 {
+        self.nodes.iter().map(|count| count.load(Relaxed)).sum()
+    }
+}
+
+/// A ply of the line being searched.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    /// Where the move made here arrived, as history sees it.
+    pub(crate) place: usize,
+    /// The static evaluation; meaningless in check.
+    pub(crate) eval: i32,
+    pub(crate) in_check: bool,
+    pub(crate) null_move: bool,
+    pub(crate) killers: [Option<Move>; 2],
+    /// The move that a singular search leaves out.
+    pub(crate) excluded: Option<Move>,
+    /// Double extensions on the way here.
+    pub(crate) doubles: i32,
+}
+
+const EMPTY_FRAME: Frame = Frame {
+    place: NO_PLACE,
+    eval: 0,
+    in_check: false,
+    null_move: false,
+    killers: [None; 2],
+    excluded: None,
+    doubles: 0,
+};
+
+/// A move of the root with what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct RootMove {
+    pub(crate) mv: Move,
+    /// Of this iteration; `-INFINITE` until it has been searched.
+    pub(crate) score: i32,
+    pub(crate) previous_score: i32,
+    pub(crate) pv: Vec<Move>,
+    pub(crate) seldepth: i32,
+}
+
+/// A thread at work.
+pub(crate) struct Thread<'a> {
+    pub(crate) id: usize,
+    pub(crate) state: &'a mut ThreadState,
+    pub(crate) shared: &'a Shared<'a>,
+    pub(crate) game: Game,
+    pub(crate) root_len: usize,
+    pub(crate) root_moves: Vec<RootMove>,
+    pub(crate) root_depth: i32,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) pvs: Vec<Vec<Move>>,
+    pub(crate) nodes: u64,
+    pub(crate) node_limit: u64,
+    pub(crate) seldepth: i32,
+    pub(crate) stopped: bool,
+    /// Below this ply no null move is tried (verification).
+    pub(crate) no_null_before: i32,
+}
+
+impl<'a> Thread<'a> {
+    pub(crate) fn new(
+        id: usize,
+        state: &'a mut ThreadState,
+        shared: &'a Shared<'a>,
+        game: Game,
+        moves: &[Move],
+    ) -> Thread<'a> {
+        state.evaluation.reset(game.position());
+        let root_len = game.len();
+        let single = shared.nodes.len() == 1;
+        let root_moves = moves
+            .iter()
+            .map(|&mv| RootMove {
+                mv,
+                score: -Score::INFINITE,
+                previous_score: -Score::INFINITE,
+                pv: vec![mv],
+                seldepth: 0,
+            })
+            .collect();
+        Thread {
+            id,
+            state,
+            shared,
+            game,
+            root_len,
+            root_moves,
+            root_depth: 0,
+            frames: vec![EMPTY_FRAME; MAX_PLY as usize + FRAMES_BEFORE + 2],
+            pvs: vec![Vec::with_capacity(32); MAX_PLY as usize + 2],
+            nodes: 0,
+            node_limit: if single { shared.limits.nodes.unwrap_or(u64::MAX) } else { u64::MAX },
+            seldepth: 0,
+            stopped: false,
+            no_null_before: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn position(&self) -> &Position {
+        self.game.position()
+    }
+
+    #[inline]
+    pub(crate) fn frame(&mut self, ply: i32) -> &mut Frame {
+        &mut self.frames[ply as usize + FRAMES_BEFORE]
+    }
+
+    /// The frame `back` plies before `ply`; those before the root are empty.
+    #[inline]
+    pub(crate) fn frame_before(&self, ply: i32, back: usize) -> &Frame {
+        &self.frames[ply as usize + FRAMES_BEFORE - back]
+    }
+
+    /// Where the last two moves arrived.
+    #[inline]
+    pub(crate) fn previous(&self, ply: i32) -> [usize; 2] {
+        [self.frame_before(ply, 1).place, self.frame_before(ply, 2).place]
+    }
+
+    /// Makes a legal move at `ply`.
+    #[inline]
+    pub(crate) fn make(&mut self, mv: Move, ply: i32) {
+        let change = self.game.play(mv);
+        let frame = self.frame(ply);
+        frame.null_move = false;
+        if let Some(change) = change {
+            frame.place = place_index(change.piece, change.to);
+            self.state.evaluation.push(&change);
+        }
+        self.nodes += 1;
+    }
+
+    #[inline]
+    pub(crate) fn unmake(&mut self) {
+        self.game.undo();
+        self.state.evaluation.pop();
+    }
+
+    pub(crate) fn make_null(&mut self, ply: i32) {
+        self.game.play_null();
+        let frame = self.frame(ply);
+        frame.null_move = true;
+        frame.place = NO_PLACE;
+        self.nodes += 1;
+    }
+
+    pub(crate) fn unmake_null(&mut self) {
+        self.game.undo();
+    }
+
+    /// Must the search end? Node limits of a single thread hold to the node; the rest is polled.
+    #[inline]
+    pub(crate) fn should_stop(&mut self) -> bool {
+        if self.nodes >= self.node_limit {
+            self.stopped = true;
+        } else if self.nodes % POLL_NODES == 0 {
+            self.poll();
+        }
+        self.stopped
+    }
+
+    #[cold]
+    fn poll(&mut self) {
+        let shared = self.shared;
+        shared.nodes[self.id].store(self.nodes, Relaxed);
+        let limits = shared.limits;
+        let asked = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
+        let pondering = limits.pondering.as_ref().is_some_and(|flag| flag.load(Relaxed));
+        let out_of_time = self.id == 0 && !pondering && shared.timer.hard_reached();
+        let out_of_nodes = self.id == 0
+            && shared.nodes.len() > 1
+            && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);
+        if asked || out_of_time || out_of_nodes || shared.over.load(Relaxed) {
+            self.stopped = true;
+        }
+    }
+
+    /// The key under which the table knows this position. Near the natural limit positions differ by it.
+    #[inline]
+    pub(crate) fn table_key(&self) -> u64 {
+        let pos = self.position();
+        let count = pos.no_capture_plies();
+        if count < LIMIT_IN_KEY {
+            return pos.key();
+        }
+        let step = u64::from((count - LIMIT_IN_KEY) / LIMIT_STEP) + 1;
+        pos.key() ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// The static evaluation without regard to the natural limit.
+    #[inline]
+    pub(crate) fn raw_eval(&mut self) -> i32 {
+        self.state.evaluation.evaluate(self.game.position())
+    }
+
+    /// A raw evaluation as the search uses it: nearer to a draw as the natural limit draws near.
+    #[inline]
+    pub(crate) fn damped(&self, raw: i32) -> i32 {
+        let count = i32::from(self.position().no_capture_plies());
+        let value = raw - raw * count / LIMIT_DAMPING;
+        value.clamp(-Score::EVAL_LIMIT, Score::EVAL_LIMIT)
+    }
+
+    /// The score of a node that the rules decide: a repetition, the natural limit, too little material.
+    #[inline]
+    pub(crate) fn verdict(&self, ply: i32) -> Option<i32> {
+        if let Some(result) = judge::search_repetition(&self.game, self.shared.rules, self.root_len) {
+            return Some(self.rule_score(result, ply));
+        }
+        let pos = self.position();
+        if judge::insufficient_material(pos) {
+            return Some(Score::DRAW.0);
+        }
+        if judge::natural_limit_reached(pos) {
+            let lost = !pos.has_legal_move();
+            return Some(if lost { Score::mated_in(ply).0 } else { Score::DRAW.0 });
+        }
+        None
+    }
+
+    fn rule_score(&self, result: GameResult, ply: i32) -> i32 {
+        let loser = match result {
+            GameResult::RedLoses => Color::Red,
+            GameResult::BlackLoses => Color::Black,
+            GameResult::Draw | GameResult::Ongoing => return Score::DRAW.0,
+        };
+        let size = Score::RULE_WIN - ply;
+        if loser == self.position().side_to_move() { -size } else { size }
+    }
+
+    /// Does the side to move have a piece that makes passing a fair test?
+    #[inline]
+    pub(crate) fn has_attackers(&self) -> bool {
+        let pos = self.position();
+        let us = pos.side_to_move();
+        let set = pos.pieces(us, PieceKind::Rook)
+            | pos.pieces(us, PieceKind::Knight)
+            | pos.pieces(us, PieceKind::Cannon);
+        !set.is_empty()
+    }
+
+    /// The line of `ply` becomes `mv` followed by the line of the next ply.
+    pub(crate) fn extend_pv(&mut self, ply: i32, mv: Move) {
+        let (upper, lower) = self.pvs.split_at_mut(ply as usize + 1);
+        let line = &mut upper[ply as usize];
+        line.clear();
+        line.push(mv);
+        line.extend_from_slice(&lower[0]);
+    }
+}
