@@ -101,3 +101,26 @@ fn game_ends() {
         }
     }
 }
+
+/// Cases of a project without a licence stay outside this one: read in place where they are.
+#[test]
+fn asian_cases_under_the_competition_rules() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/repetition_asian.json");
+    let Ok(text) = std::fs::read_to_string(path) else {
+        eprintln!("SKIPPED: {path} is not here; 107 repetition cases were not tried");
+        return;
+    };
+    let cases: Vec<Value> = serde_json::from_str(&text).expect(path);
+    assert!(cases.len() >= 107);
+    for case in &cases {
+        let id = &case["id"];
+        let game = play(case);
+        let expected = &case["competition"];
+        let Some(verdict) = status(&game, RuleSet::Competition).repetition else {
+            panic!("{id}: no repetition");
+        };
+        assert_eq!(verdict.result.to_string(), expected["result"].as_str().expect("result"), "{id}");
+        assert_eq!(verdict.red.to_string(), expected["red"].as_str().expect("red"), "{id}");
+        assert_eq!(verdict.black.to_string(), expected["black"].as_str().expect("black"), "{id}");
+    }
+}
