@@ -102,7 +102,7 @@ fn read(bytes: &[u8]) -> (Vec<GameRecord>, Vec<ReadError>) {
             Ok(game) => games.push(game),
             Err(error) => errors.push(error),
         }
-        assert!(errors.len() <= bytes.len(), "a reader that makes no headway");
+        assert!(errors.len() <= bytes.len() + 1, "a reader that makes no headway");
     }
     (games, errors)
 }
@@ -297,7 +297,7 @@ fn impossible_games_are_not_written() {
         }
         writer.push(&good).expect("the writer is as good as before");
         let bytes = writer.finish().unwrap().0;
-        assert_eq!(read(&bytes).0, [good.clone()]);
+        assert_eq!(read(&bytes).0, std::slice::from_ref(&good));
     };
     let ply =
         |mv: &str, score| PlyRecord { mv: mv.parse().unwrap(), score: Score(score), flags: PlyFlags::NONE };
@@ -443,18 +443,18 @@ fn golden_games() -> Vec<GameRecord> {
     let ply = |(mv, score): (&str, i32)| PlyRecord {
         mv: mv.parse().unwrap(),
         score: Score(score),
-        flags: if mv == "b7b2" { PlyFlags::NOT_BEST } else { PlyFlags::NONE },
+        flags: if mv == "b7b0" { PlyFlags::NOT_BEST } else { PlyFlags::NONE },
     };
     let moves = |text: &str| text.split(' ').map(|mv| mv.parse().unwrap()).collect::<Vec<_>>();
     let rules = RuleSet::Competition;
-    let mate = "3k5/9/9/9/9/9/9/9/R8/1R2K4 w - - 0 1";
+    let mate = "3k5/9/9/9/9/9/9/9/R8/1R3K3 w - - 0 1";
     let (outcome, reason) = (Outcome::BlackLoses, Reason::Checkmate);
     vec![
         GameRecord {
             number: 0,
             start: Start::Standard,
             opening: moves("h2e2 h9g7"),
-            plies: [("h0g2", 35), ("b7b2", -52), ("b0a2", 420), ("g7e8", -700)].map(ply).to_vec(),
+            plies: [("h0g2", 35), ("b7b0", -52), ("a0b0", 420), ("g7e8", -700)].map(ply).to_vec(),
             outcome: Outcome::Draw,
             reason: Reason::DrawAdjudication,
             rules,
