@@ -1,0 +1,3 @@
+//! x86-64 instruction sets, one file each.
+
+pub(super) mod avx2;
