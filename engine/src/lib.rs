@@ -4,8 +4,13 @@
 //! protocol line → Session (uci) → Searcher (search) → Evaluation (eval) → SearchResult → line
 //! ```
 
+pub mod bench;
 pub mod eval;
 pub mod search;
+pub mod uci;
+
+pub use bench::signature;
+pub use eval::net_source;
 
 /// The engine's version, as `id name` shows it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

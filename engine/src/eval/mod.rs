@@ -1,10 +1,12 @@
 //! What a search evaluates positions with: the hand-crafted evaluation or a net.
 
 pub mod hce;
+mod source;
 
 use xiangqi::{PieceChange, Position};
 
 use hce::Hce;
+pub use source::{SourceError, net_source, source_on};
 
 /// What a searcher evaluates with. Cheap to clone; shared between threads.
 #[derive(Clone, Debug, Default)]

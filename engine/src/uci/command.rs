@@ -1,0 +1,286 @@
+//! Reading protocol lines: text to [`Command`], with errors that name the word that was wrong.
+
+use xiangqi::Move;
+
+/// A line that cannot be acted on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    /// The first word is no command.
+    #[error("unknown command {found:?}; known are {known}", known = KNOWN)]
+    Unknown {
+        /// The word, cut to 40 characters.
+        found: String,
+    },
+    /// `position` without `startpos` or `fen`.
+    #[error("position: expected startpos or fen after it, found {found:?}")]
+    Position {
+        /// What came instead.
+        found: String,
+    },
+    /// `setoption` without a name.
+    #[error("setoption: expected \"name NAME\" or \"name NAME value VALUE\", found {found:?}")]
+    Option {
+        /// What came instead.
+        found: String,
+    },
+    /// A limit of `go` without a number.
+    #[error("go {limit}: expected {expected} after it, found {found:?}")]
+    Limit {
+        /// Which.
+        limit: String,
+        /// What should follow.
+        expected: &'static str,
+        /// What came instead.
+        found: String,
+    },
+    /// A word that `go` does not know.
+    #[error(
+        "go: unknown limit {found:?}; known are depth nodes movetime wtime btime winc binc movestogo mate infinite ponder searchmoves perft"
+    )]
+    UnknownLimit {
+        /// The word.
+        found: String,
+    },
+}
+
+const KNOWN: &str =
+    "uci isready ucinewgame position go stop ponderhit setoption d eval bench perft flip quit";
+
+/// The limits of a `go` line, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Go {
+    /// Plies.
+    pub depth: Option<i32>,
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// Milliseconds for this move.
+    pub movetime: Option<u64>,
+    /// Red's (White's) and Black's time left, in ms.
+    pub time: [Option<u64>; 2],
+    /// Their increments, in ms.
+    pub increment: [u64; 2],
+    /// Moves to the next time control.
+    pub moves_to_go: Option<u32>,
+    /// Mate in so many moves.
+    pub mate: Option<i32>,
+    /// Until `stop`.
+    pub infinite: bool,
+    /// On the opponent's time, until `ponderhit` or `stop`.
+    pub ponder: bool,
+    /// Only these moves.
+    pub search_moves: Vec<Move>,
+    /// Count leaves instead of searching.
+    pub perft: Option<u32>,
+}
+
+/// A line of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `position …`: a FEN (`None` for the start position) and the words after `moves`.
+    Position {
+        /// The FEN.
+        fen: Option<String>,
+        /// The moves, unread.
+        moves: Vec<String>,
+    },
+    /// `go …`
+    Go(Box<Go>),
+    /// `stop`
+    Stop,
+    /// `ponderhit`
+    PonderHit,
+    /// `setoption name … value …`
+    SetOption {
+        /// The option's name, words joined by one blank.
+        name: String,
+        /// Its value; empty for buttons.
+        value: String,
+    },
+    /// `d`: show the position.
+    Display,
+    /// `eval`
+    Eval,
+    /// `bench`, with a depth.
+    Bench(Option<i32>),
+    /// `flip`: change sides.
+    Flip,
+    /// `quit`
+    Quit,
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+/// Reads a line; `None` for a blank one.
+///
+/// # Errors
+/// Where it is no command, or one of its words is wrong.
+pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let Some((&first, rest)) = words.split_first() else { return Ok(None) };
+    Ok(Some(match first {
+        "uci" => Command::Uci,
+        "isready" => Command::IsReady,
+        "ucinewgame" => Command::NewGame,
+        "position" => position(rest)?,
+        "go" => Command::Go(Box::new(go(rest)?)),
+        "stop" => Command::Stop,
+        "ponderhit" => Command::PonderHit,
+        "setoption" => set_option(rest)?,
+        "d" => Command::Display,
+        "eval" => Command::Eval,
+        "bench" => Command::Bench(match rest.first() {
+            None => None,
+            Some(_) => Some(number("bench", rest.first().copied())?),
+        }),
+        "perft" => Command::Go(Box::new(Go {
+            perft: Some(number("perft", rest.first().copied())?),
+            ..Go::default()
+        })),
+        "flip" => Command::Flip,
+        "quit" => Command::Quit,
+        other => return Err(CommandError::Unknown { found: cut(other) }),
+    }))
+}
+
+fn position(words: &[&str]) -> Result<Command, CommandError> {
+    let split = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
+    let (head, tail) = words.split_at(split);
+    let moves = tail.iter().skip(1).map(|&word| word.to_owned()).collect();
+    let fen = match head.split_first() {
+        Some((&"startpos", _)) => None,
+        Some((&"fen", text)) => Some(text.join(" ")),
+        other => {
+            return Err(CommandError::Position { found: cut(other.map_or("", |(word, _)| word)) });
+        }
+    };
+    Ok(Command::Position { fen, moves })
+}
+
+fn set_option(words: &[&str]) -> Result<Command, CommandError> {
+    let wrong = || CommandError::Option { found: cut(&words.join(" ")) };
+    let Some((&"name", rest)) = words.split_first() else { return Err(wrong()) };
+    let split = rest.iter().position(|&word| word == "value").unwrap_or(rest.len());
+    let (name, value) = rest.split_at(split);
+    if name.is_empty() {
+        return Err(wrong());
+    }
+    Ok(Command::SetOption { name: name.join(" "), value: value.get(1..).unwrap_or(&[]).join(" ") })
+}
+
+fn number<T: std::str::FromStr>(limit: &str, word: Option<&str>) -> Result<T, CommandError> {
+    word.and_then(|word| word.parse().ok()).ok_or_else(|| CommandError::Limit {
+        limit: limit.to_owned(),
+        expected: "a whole number",
+        found: cut(word.unwrap_or("")),
+    })
+}
+
+/// Clocks may be given as below zero by GUIs that let time run out.
+fn clock(limit: &str, word: Option<&str>) -> Result<u64, CommandError> {
+    number::<i64>(limit, word).map(|ms| ms.max(0).unsigned_abs())
+}
+
+fn go(words: &[&str]) -> Result<Go, CommandError> {
+    let mut go = Go::default();
+    let mut rest = words.iter().copied().peekable();
+    while let Some(word) = rest.next() {
+        match word {
+            "infinite" => go.infinite = true,
+            "ponder" => go.ponder = true,
+            "depth" => go.depth = Some(number(word, rest.next())?),
+            "nodes" => go.nodes = Some(number(word, rest.next())?),
+            "movetime" => go.movetime = Some(clock(word, rest.next())?),
+            "wtime" => go.time[0] = Some(clock(word, rest.next())?),
+            "btime" => go.time[1] = Some(clock(word, rest.next())?),
+            "winc" => go.increment[0] = clock(word, rest.next())?,
+            "binc" => go.increment[1] = clock(word, rest.next())?,
+            "movestogo" => go.moves_to_go = Some(number(word, rest.next())?),
+            "mate" => go.mate = Some(number(word, rest.next())?),
+            "perft" => go.perft = Some(number(word, rest.next())?),
+            "searchmoves" => {
+                while let Some(mv) = rest.peek().and_then(|word| word.parse().ok()) {
+                    go.search_moves.push(mv);
+                    rest.next();
+                }
+                if go.search_moves.is_empty() {
+                    return Err(CommandError::Limit {
+                        limit: word.to_owned(),
+                        expected: "moves such as h2e2",
+                        found: cut(rest.peek().copied().unwrap_or("")),
+                    });
+                }
+            }
+            other => return Err(CommandError::UnknownLimit { found: cut(other) }),
+        }
+    }
+    Ok(go)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read() {
+        let moves = vec!["h2e2".to_owned(), "h9g7".to_owned()];
+        let cases = [
+            ("  uci ", Command::Uci),
+            ("position startpos", Command::Position { fen: None, moves: vec![] }),
+            ("position startpos moves h2e2 h9g7", Command::Position { fen: None, moves: moves.clone() }),
+            (
+                "position fen 4k4/9 w moves h2e2 h9g7",
+                Command::Position { fen: Some("4k4/9 w".into()), moves },
+            ),
+            (
+                "setoption name Repetition Rule value ComputerRule",
+                Command::SetOption { name: "Repetition Rule".into(), value: "ComputerRule".into() },
+            ),
+            (
+                "setoption name EvalFile value /a b/网 络.nnue",
+                Command::SetOption { name: "EvalFile".into(), value: "/a b/网 络.nnue".into() },
+            ),
+            ("bench 5", Command::Bench(Some(5))),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(parse(line), Ok(Some(expected)), "{line}");
+        }
+        assert_eq!(parse("   "), Ok(None));
+    }
+
+    #[test]
+    fn limits_are_read() {
+        let Ok(Some(Command::Go(go))) = parse(
+            "go wtime 1000 btime -20 winc 10 binc 20 movestogo 5 depth 9 nodes 77 mate 3 ponder searchmoves h2e2 b0c2 infinite",
+        ) else {
+            panic!("a good line")
+        };
+        assert_eq!((go.time, go.increment, go.moves_to_go), ([Some(1000), Some(0)], [10, 20], Some(5)));
+        assert_eq!((go.depth, go.nodes, go.mate), (Some(9), Some(77), Some(3)));
+        assert_eq!((go.ponder, go.infinite, go.search_moves.len()), (true, true, 2));
+    }
+
+    #[test]
+    fn wrong_words_are_named() {
+        let cases = [
+            ("foo bar", "unknown command \"foo\""),
+            ("position", "position: expected startpos or fen"),
+            ("go depth x", "go depth: expected a whole number after it, found \"x\""),
+            ("go depth", "found \"\""),
+            ("go deep 3", "go: unknown limit \"deep\""),
+            ("go searchmoves zz", "go searchmoves: expected moves such as h2e2"),
+            ("setoption Hash 3", "setoption: expected"),
+        ];
+        for (line, expected) in cases {
+            let error = parse(line).expect_err(line).to_string();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+}
