@@ -6,3 +6,4 @@ pub mod programs;
 pub mod source;
 pub mod tidy;
 pub mod tree;
+pub mod vectors;

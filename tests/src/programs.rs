@@ -29,21 +29,41 @@ pub fn run<S: AsRef<OsStr>>(name: &str, args: &[S]) -> Result<Output> {
     Command::new(program(name)?)
         .args(args)
         .current_dir(crate::tree::root())
+        // Help is wrapped to the terminal's width otherwise, and a log variable would add lines.
+        .env_remove("COLUMNS")
+        .env_remove("RUST_LOG")
+        .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("starting {name}"))
 }
 
-/// Runs a program with `--json` and reads what it says; stdout must be JSON alone, whatever the exit code.
+/// Runs a program with `--json` and gives its exit code and what it says; stdout must be JSON alone.
 ///
 /// # Errors
-/// Another exit code than `code`, or stdout that is not one JSON value.
-pub fn json<S: AsRef<OsStr>>(name: &str, args: &[S], code: i32) -> Result<Value> {
+/// A program ended by a signal, or stdout that is not one JSON value.
+pub fn json_any<S: AsRef<OsStr>>(name: &str, args: &[S]) -> Result<(i32, Value)> {
     let output = run(name, args)?;
     let shown: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() != Some(code) {
-        bail!("{name} {}: {}, expected exit code {code}\n{stdout}\n{stderr}", shown.join(" "), output.status);
+    let Some(code) = output.status.code() else {
+        bail!("{name} {}: {}\n{stderr}", shown.join(" "), output.status);
+    };
+    let value = serde_json::from_str(&stdout).with_context(|| {
+        format!("{name} {}: exit code {code}, not JSON: {stdout}\n{stderr}", shown.join(" "))
+    })?;
+    Ok((code, value))
+}
+
+/// `json_any` for a command that must succeed.
+///
+/// # Errors
+/// Another exit code than 0, or stdout that is not one JSON value.
+pub fn json<S: AsRef<OsStr>>(name: &str, args: &[S]) -> Result<Value> {
+    let (code, value) = json_any(name, args)?;
+    if code != 0 {
+        let shown: Vec<_> = args.iter().map(|arg| arg.as_ref().to_string_lossy()).collect();
+        bail!("{name} {}: exit code {code}, {value}", shown.join(" "));
     }
-    serde_json::from_str(&stdout).with_context(|| format!("{name} {}: not JSON: {stdout}", shown.join(" ")))
+    Ok(value)
 }
