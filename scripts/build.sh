@@ -3,6 +3,12 @@
 # Further words go to cargo: scripts/build.sh --all-targets
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+for program in cargo python3 cc c++; do
+    if ! command -v "$program" > /dev/null; then
+        echo "error: $program is missing; needed are Rust 1.95 or newer, Python 3 with pip, and a C and C++ compiler" >&2
+        exit 2
+    fi
+done
 python3 scripts/setup-libtorch.py
 echo "set-up: ${SECONDS} s"
 SECONDS=0
