@@ -5,6 +5,7 @@
 //! ```
 
 pub mod bench;
+pub mod cli;
 pub mod eval;
 pub mod search;
 pub mod uci;

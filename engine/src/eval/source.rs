@@ -1,38 +1,111 @@
 //! From a word on a command line to something to evaluate with.
 
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use nnue_format::{NetFile, NetFileError, NetId};
+use nnue_infer::{Backend, BackendError, EngineNet, EngineNetError};
+
 use super::EvalSource;
+
+/// The word for "the fastest backend of this CPU".
+const BEST: &str = "auto";
 
 /// Why there is nothing to evaluate with.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// No net can be loaded yet.
-    #[error("net {0:?} cannot be loaded by this build")]
-    Unsupported(String),
+    /// The file cannot be read, or is no net.
+    #[error("net {path}: {source}")]
+    File {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        source: NetFileError,
+    },
+    /// The net does not suit this program.
+    #[error("net {path}: {source}")]
+    Net {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        source: EngineNetError,
+    },
+    /// No such backend here.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
 }
 
-/// The source that `spec` names: `none` (or nothing, or `<empty>`) for the hand-crafted evaluation, else a net file.
+/// A net with its name, ready to evaluate.
+#[derive(Clone)]
+pub struct LoadedNet {
+    /// SHA-256 of the file.
+    pub id: NetId,
+    /// The net on its backend.
+    pub net: Arc<EngineNet>,
+}
+
+/// Does this word stand for the hand-crafted evaluation?
+fn is_none(spec: &str) -> bool {
+    matches!(spec, "" | "none" | "<empty>")
+}
+
+/// The backend of this name; `auto` (or nothing) for the fastest of this CPU.
+///
+/// # Errors
+/// Where there is none of that name.
+pub fn backend_named(name: &str) -> Result<Backend, BackendError> {
+    if name.is_empty() || name == BEST { Ok(Backend::best()) } else { name.parse() }
+}
+
+/// Reads a net file for a backend; `None` where `spec` stands for the hand-crafted evaluation.
+///
+/// # Errors
+/// Where the file cannot be read, is no net, or the CPU lacks the backend.
+pub fn load_net(spec: &str, backend: Backend) -> Result<Option<LoadedNet>, SourceError> {
+    if is_none(spec) {
+        return Ok(None);
+    }
+    let path = spec.to_owned();
+    let (NetFile { net, .. }, id) = match nnue_format::net::read(Path::new(spec)) {
+        Ok(read) => read,
+        Err(source) => return Err(SourceError::File { path, source }),
+    };
+    match EngineNet::new(&net, backend) {
+        Ok(net) => Ok(Some(LoadedNet { id, net: Arc::new(net) })),
+        Err(source) => Err(SourceError::Net { path, source }),
+    }
+}
+
+/// The source that `spec` names: `none` (or nothing, or `<empty>`) for the hand-crafted evaluation, else a net
+/// file, evaluated on the fastest backend of this CPU.
 ///
 /// # Errors
 /// Where the file cannot be read or is no net; the error says what was found and expected.
 pub fn net_source(spec: &str) -> Result<EvalSource, SourceError> {
-    match spec {
-        "" | "none" | "<empty>" => Ok(EvalSource::Hce),
-        file => Err(SourceError::Unsupported(file.to_owned())),
-    }
+    source_on(spec, BEST)
 }
 
 /// The same on a backend by its name; `auto` is the fastest of this CPU.
 ///
 /// # Errors
 /// As [`net_source`], and where the backend is not known or this CPU lacks it.
-pub fn source_on(spec: &str, _backend: &str) -> Result<EvalSource, SourceError> {
-    net_source(spec)
+pub fn source_on(spec: &str, backend: &str) -> Result<EvalSource, SourceError> {
+    let net = load_net(spec, backend_named(backend)?)?;
+    Ok(net.map_or(EvalSource::Hce, |loaded| EvalSource::Net(loaded.net)))
 }
 
-impl std::fmt::Display for EvalSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for EvalSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EvalSource::Hce => f.write_str("hand-crafted"),
+            EvalSource::Net(net) => write!(f, "net {} on {}", net.arch(), net.backend()),
         }
+    }
+}
+
+impl fmt::Debug for EvalSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
