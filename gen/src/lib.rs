@@ -1,1 +1,21 @@
-//! placeholder
+//! Self-play data generation and record tools: the program `chuhe-gen`.
+//!
+//! ```text
+//! command line → Plan → numbers (workers) → games (play) → Sink: FILE.partial → FILE
+//! ```
+//!
+//! A game depends on the plan and its number alone ([`seed::game_rng`]), so a run gives the same file
+//! whoever plays which game, in how many threads, and however often it was interrupted.
+
+pub mod adjudicate;
+pub mod cli;
+pub mod commands;
+pub mod manifest;
+pub mod openings;
+pub mod plan;
+pub mod play;
+pub mod player;
+pub mod progress;
+pub mod seed;
+pub mod sink;
+pub mod workers;

@@ -1,0 +1,63 @@
+//! The manifest beside a record file: how it was made, in JSON.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use nnue_format::record::Totals;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::plan::{Plan, hex, net_text};
+use crate::sink::SinkError;
+
+/// The commit this program was built from, or "unknown".
+pub const COMMIT: &str = env!("CHUHE_GEN_COMMIT");
+
+/// The manifest of a finished file. `file` is where its bytes are now, `name` what it will be called.
+pub fn manifest(plan: &Plan, totals: Totals, file: &Path, name: &Path) -> Result<Value, SinkError> {
+    let (bytes, sha256) = digest(file)?;
+    Ok(json!({
+        "program": "chuhe-gen",
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": COMMIT,
+        "file": name.file_name().map(|name| name.to_string_lossy()),
+        "bytes": bytes,
+        "sha256": sha256,
+        "games": totals.games,
+        "plies": totals.plies,
+        "positions": totals.positions,
+        "seed": plan.seed,
+        "net": net_text(&plan.net),
+        "engine_signature": plan.engine_signature,
+        "plan": plan,
+    }))
+}
+
+/// Length and SHA-256 of a file.
+pub fn digest(path: &Path) -> Result<(u64, String), SinkError> {
+    let error = |source| SinkError::Io { path: path.to_owned(), verb: "read", source };
+    let mut file = File::open(path).map_err(error)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    let mut length = 0;
+    loop {
+        let found = file.read(&mut buffer).map_err(error)?;
+        if found == 0 {
+            return Ok((length, hex(&hash.finalize())));
+        }
+        hash.update(&buffer[..found]);
+        length += found as u64;
+    }
+}
+
+/// Writes a text file whole or not at all.
+pub fn write_whole(path: &Path, text: &str) -> Result<(), SinkError> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let error = |source| SinkError::Io { path: path.to_owned(), verb: "write", source };
+    let mut file = File::create(&temporary).map_err(error)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(error)?;
+    std::fs::rename(&temporary, path).map_err(error)
+}

@@ -1,0 +1,111 @@
+//! Progress on stderr: a bar on a terminal, a plain line now and then elsewhere. Nothing but what is shown
+//! depends on the clock.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use nnue_format::record::Totals;
+
+use crate::plan::Count;
+
+/// Plain lines come at most this often.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Shows how far a run is.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    count: Count,
+    found: Totals,
+    begun: Instant,
+    last_line: Instant,
+    quiet: bool,
+}
+
+impl Progress {
+    /// For a run that begins with `found`; `quiet` shows nothing.
+    pub fn new(count: Count, found: Totals, quiet: bool) -> Progress {
+        let total = match count {
+            Count::Games(n) | Count::Positions(n) => n,
+        };
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(total);
+            let template = "{bar:30} {percent:>3} %  {msg}  {eta_precise} left";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            // The time for what was found does not count.
+            bar.reset_eta();
+            bar
+        });
+        let now = Instant::now();
+        Progress { bar, count, found, begun: now, last_line: now, quiet }
+    }
+
+    /// Time since the run began (or went on).
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Positions a second since the run began (or went on).
+    pub fn positions_per_second(&self, written: Totals) -> u64 {
+        per_second(written.positions - self.found.positions, self.elapsed())
+    }
+
+    /// Shows what is written now.
+    pub fn show(&mut self, written: Totals) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done(written));
+            bar.set_message(self.message(written));
+        } else if !self.quiet && self.last_line.elapsed() >= LINE_INTERVAL {
+            self.last_line = Instant::now();
+            eprintln!("{}, {} left", self.message(written), self.left(written));
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn message(&self, written: Totals) -> String {
+        let (done, total, what) = match self.count {
+            Count::Games(n) => (written.games, n, "games"),
+            Count::Positions(n) => (written.positions, n, "positions"),
+        };
+        let other = match self.count {
+            Count::Games(_) => format!("{} positions", written.positions),
+            Count::Positions(_) => format!("{} games", written.games),
+        };
+        format!("{done}/{total} {what}, {other}, {} positions/s", self.positions_per_second(written))
+    }
+
+    const fn done(&self, totals: Totals) -> u64 {
+        match self.count {
+            Count::Games(_) => totals.games,
+            Count::Positions(_) => totals.positions,
+        }
+    }
+
+    fn left(&self, written: Totals) -> String {
+        let total = match self.count {
+            Count::Games(n) | Count::Positions(n) => n,
+        };
+        let made = self.done(written).saturating_sub(self.done(self.found));
+        let missing = total.saturating_sub(self.done(written));
+        let millis = u128::from(missing) * self.elapsed().as_millis();
+        match millis.checked_div(u128::from(made)) {
+            Some(millis) => format!("{} s", millis / 1000),
+            None => "unknown time".to_owned(),
+        }
+    }
+}
+
+/// How many a second.
+pub fn per_second(count: u64, time: Duration) -> u64 {
+    let per_second = u128::from(count) * 1000 / time.as_millis().max(1);
+    u64::try_from(per_second).unwrap_or(u64::MAX)
+}
