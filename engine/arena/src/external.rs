@@ -1,0 +1,356 @@
+//! A player that is another program, spoken to in UCI or UCCI.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::outcome::FailureKind;
+use crate::player::{Answer, Failure, NoThought, Player, PlayerInfo, StartError, Thought, Turn};
+use crate::process::{EngineProcess, Line, NoLine};
+use crate::protocol::{Dialect, Introduction, Protocol, Said, read_line};
+
+/// The option by which the Fairy-Stockfish family tells its game, and with it its rank base.
+const VARIANT: &str = "UCI_Variant";
+
+/// The value it needs.
+const XIANGQI: &str = "xiangqi";
+
+/// Starts of a player before we give it up.
+const START_TRIES: u32 = 3;
+
+/// Between two looks at the sign that the match ends.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// How long we wait for an engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// From its start to its ready word, and for each `readyok`.
+    pub start: Duration,
+    /// For an answer under a limit of nodes or depth. Without it an engine that hangs holds the
+    /// match for ever.
+    pub thought: Duration,
+    /// For an answer after `stop`.
+    pub stop: Duration,
+}
+
+/// What to start and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// Options to set, in order; a value of `None` presses a button.
+    pub options: Vec<(String, Option<String>)>,
+    /// The protocol; both are tried where it is not given, UCI first.
+    pub protocol: Option<Protocol>,
+    /// Number of Red's back rank on the wire; told by the engine's options where it is not given.
+    pub rank_base: Option<u8>,
+}
+
+/// A player that is another program.
+pub struct ExternalPlayer {
+    spec: EngineSpec,
+    waits: Waits,
+    halt: Arc<AtomicBool>,
+    running: Option<Running>,
+    info: PlayerInfo,
+}
+
+struct Running {
+    process: EngineProcess,
+    dialect: Dialect,
+    new_game: Option<&'static str>,
+}
+
+/// Why a wait for a word ended without it.
+enum NoWord {
+    Timeout,
+    Closed,
+}
+
+impl Running {
+    /// Passes lines to `seen` until one equals `word`.
+    fn wait_for(&self, word: &str, wait: Duration, mut seen: impl FnMut(&str)) -> Result<(), NoWord> {
+        wait_for(&self.process, word, wait, &mut seen)
+    }
+}
+
+fn wait_for(
+    process: &EngineProcess,
+    word: &str,
+    wait: Duration,
+    seen: &mut dyn FnMut(&str),
+) -> Result<(), NoWord> {
+    let deadline = Instant::now() + wait;
+    loop {
+        match process.read(deadline) {
+            Ok(line) if line.text.trim() == word => return Ok(()),
+            // A flood of other lines must not outlast the deadline.
+            Ok(_) if Instant::now() > deadline => return Err(NoWord::Timeout),
+            Ok(line) => seen(line.text.trim()),
+            Err(NoLine::Timeout) => return Err(NoWord::Timeout),
+            Err(NoLine::Closed) => return Err(NoWord::Closed),
+        }
+    }
+}
+
+impl ExternalPlayer {
+    /// A player not started yet. While `halt` is set it does not think.
+    pub fn new(spec: EngineSpec, waits: Waits, halt: Arc<AtomicBool>) -> ExternalPlayer {
+        ExternalPlayer { spec, waits, halt, running: None, info: PlayerInfo::default() }
+    }
+
+    fn start_error(&self, what: String) -> StartError {
+        StartError { player: self.spec.words.join(" "), what }
+    }
+
+    fn start(&mut self) -> Result<Running, StartError> {
+        let tried = match self.spec.protocol {
+            Some(protocol) => vec![protocol],
+            None => vec![Protocol::Uci, Protocol::Ucci],
+        };
+        let mut last = None;
+        for protocol in tried {
+            match self.start_as(protocol) {
+                Ok(running) => return Ok(running),
+                Err(error) => last = last.or(Some(error)),
+            }
+        }
+        Err(last.unwrap_or_else(|| self.start_error("no protocol to try".to_owned())))
+    }
+
+    fn start_as(&mut self, protocol: Protocol) -> Result<Running, StartError> {
+        let mut process = EngineProcess::spawn(&self.spec.words)
+            .map_err(|error| self.start_error(format!("the program cannot be run: {error}")))?;
+        process.send(protocol.name());
+        let mut introduction = Introduction::default();
+        let waited = wait_for(&process, protocol.ready_word(), self.waits.start, &mut |line| {
+            introduction.read(protocol, line);
+        });
+        if let Err(no_word) = waited {
+            return Err(self.silent(&mut process, protocol.ready_word(), &no_word));
+        }
+        let dialect = self.settle(protocol, &introduction)?;
+        let new_game = match protocol {
+            Protocol::Uci => Some("ucinewgame"),
+            Protocol::Ucci => introduction.option("newgame").map(|_| "setoption newgame"),
+        };
+        for line in self.option_lines(&dialect, &introduction) {
+            process.send(&line);
+        }
+        process.send("isready");
+        if let Err(no_word) = wait_for(&process, "readyok", self.waits.start, &mut |_| {}) {
+            return Err(self.silent(&mut process, "readyok", &no_word));
+        }
+        Ok(Running { process, dialect, new_game })
+    }
+
+    /// Settles the dialect and what there is to know of the engine.
+    fn settle(&mut self, protocol: Protocol, introduction: &Introduction) -> Result<Dialect, StartError> {
+        let fairy = protocol == Protocol::Uci && introduction.option(VARIANT).is_some();
+        if fairy && introduction.option(VARIANT).is_some_and(|rest| !rest.split(' ').any(|w| w == XIANGQI)) {
+            let what = format!("its {VARIANT} offers no {XIANGQI}: it was built without large boards");
+            return Err(self.start_error(what));
+        }
+        let rank_base = self.spec.rank_base.unwrap_or(u8::from(fairy));
+        let unknown =
+            self.spec.options.iter().map(|(name, _)| name).filter(|name| introduction.option(name).is_none());
+        let warnings = unknown.map(|name| format!("the engine announces no option {name:?}")).collect();
+        let name = introduction.name.clone().unwrap_or_else(|| self.spec.words.join(" "));
+        self.info = PlayerInfo { name, protocol: protocol.name(), rank_base, warnings };
+        let milliseconds = protocol == Protocol::Uci || introduction.option("usemillisec").is_some();
+        Ok(Dialect { protocol, rank_base, milliseconds })
+    }
+
+    fn option_lines(&self, dialect: &Dialect, introduction: &Introduction) -> Vec<String> {
+        let asked = |name: &str| self.spec.options.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut lines = Vec::new();
+        if dialect.protocol == Protocol::Uci && introduction.option(VARIANT).is_some() && !asked(VARIANT) {
+            lines.push(dialect.set_option(VARIANT, Some(XIANGQI)));
+        }
+        if dialect.protocol == Protocol::Ucci && dialect.milliseconds && !asked("usemillisec") {
+            lines.push(dialect.set_option("usemillisec", Some("true")));
+        }
+        lines.extend(self.spec.options.iter().map(|(n, v)| dialect.set_option(n, v.as_deref())));
+        lines
+    }
+
+    fn silent(&self, process: &mut EngineProcess, word: &str, why: &NoWord) -> StartError {
+        let said = describe_stderr(process);
+        self.start_error(match why {
+            NoWord::Timeout => format!("no {word:?} within {} s{said}", self.waits.start.as_secs_f32()),
+            NoWord::Closed => format!("it ended before {word:?} ({}){said}", describe_exit(process)),
+        })
+    }
+
+    /// Tells a running engine of a new game and waits until it has done everything of the last one.
+    fn renew(&self, running: &Running) -> Result<(), NoWord> {
+        if let Some(line) = running.new_game {
+            running.process.send(line);
+        }
+        running.process.send("isready");
+        running.wait_for("readyok", self.waits.start, |_| {})
+    }
+
+    /// The failure of an engine that closed its output.
+    fn gone(&mut self, mut running: Running) -> NoThought {
+        let status = running.process.exit_status();
+        let kind = match status {
+            Some(status) if !status.success() => FailureKind::Crash,
+            _ => FailureKind::Disconnect,
+        };
+        let detail = format!("{}{}", describe_exit(&mut running.process), describe_stderr(&running.process));
+        running.process.kill();
+        NoThought::Failure(Failure { kind, detail })
+    }
+
+    /// The answer did not come in time: asks for it once more.
+    fn overdue(&mut self, mut running: Running, turn: &Turn<'_>, wait: Duration) -> NoThought {
+        running.process.send("stop");
+        let deadline = Instant::now() + self.waits.stop;
+        let answered = loop {
+            match running.process.read(deadline) {
+                Ok(line) => {
+                    if matches!(read_line(&line.text), Said::Best(_) | Said::NoMove | Said::Resigns) {
+                        break true;
+                    }
+                    if Instant::now() > deadline {
+                        break false;
+                    }
+                }
+                Err(NoLine::Timeout) => break false,
+                Err(NoLine::Closed) => return self.gone(running),
+            }
+        };
+        let waited = wait.as_secs_f32();
+        if answered {
+            // Without a limit of time an engine that has to be stopped hangs, even if it can be.
+            let kind = if turn.limit.is_timed() { FailureKind::TimeLoss } else { FailureKind::Hang };
+            let detail = format!("no move within {waited} s; it came after \"stop\"");
+            self.running = Some(running);
+            return NoThought::Failure(Failure { kind, detail });
+        }
+        let grace = self.waits.stop.as_secs_f32();
+        let detail = format!("no move within {waited} s, nor {grace} s after \"stop\"");
+        running.process.kill();
+        NoThought::Failure(Failure { kind: FailureKind::Hang, detail })
+    }
+
+    /// An answer in time: reads it. The engine stays as it is.
+    fn answer(&self, said: Said, dialect: Dialect, so_far: Thought) -> Result<Thought, NoThought> {
+        let failure = |kind, detail| Err(NoThought::Failure(Failure { kind, detail }));
+        match said {
+            Said::Resigns => Ok(Thought { answer: Answer::Resign, ..so_far }),
+            Said::Best(word) => match dialect.read_move(&word) {
+                Some(mv) => Ok(Thought { answer: Answer::Move(mv), ..so_far }),
+                None => {
+                    let base = dialect.rank_base;
+                    let detail = format!("{word:?} is no move (ranks {base}-{} expected)", base + 9);
+                    failure(FailureKind::IllegalMove, detail)
+                }
+            },
+            _ => failure(FailureKind::NoMove, "it says that it has no move".to_owned()),
+        }
+    }
+
+    /// How long to wait for an answer.
+    fn patience(&self, turn: &Turn<'_>) -> Duration {
+        turn.time_ms().map_or(self.waits.thought, |ms| Duration::from_millis(ms + turn.margin_ms))
+    }
+
+    fn listen(&mut self, running: Running, turn: &Turn<'_>) -> Result<Thought, NoThought> {
+        let wait = self.patience(turn);
+        let asked = Instant::now();
+        running.process.send(&running.dialect.go(turn));
+        let deadline = asked + wait;
+        // The move does not matter until there is one.
+        let mut thought = Thought { answer: Answer::Resign, score: None, nodes: 0, elapsed_ms: 0 };
+        loop {
+            if self.halt.load(Ordering::Relaxed) {
+                return Err(NoThought::Interrupted);
+            }
+            let line = match running.process.read(deadline.min(Instant::now() + LOOK)) {
+                Ok(line) => line,
+                Err(NoLine::Timeout) if Instant::now() < deadline => continue,
+                Err(NoLine::Timeout) => return Err(self.overdue(running, turn, wait)),
+                Err(NoLine::Closed) => return Err(self.gone(running)),
+            };
+            match read_line(&line.text) {
+                Said::Other => {}
+                Said::Info { score, nodes } => {
+                    thought.score = score.or(thought.score);
+                    thought.nodes = nodes.unwrap_or(thought.nodes);
+                }
+                said => {
+                    thought.elapsed_ms = elapsed_ms(&line, asked);
+                    let dialect = running.dialect;
+                    self.running = Some(running);
+                    if turn.limit.is_timed() && line.at > deadline {
+                        return Err(too_late(wait, thought.elapsed_ms));
+                    }
+                    return self.answer(said, dialect, thought);
+                }
+            }
+            // A flood of other lines must not outlast the deadline.
+            if line.at > deadline {
+                return Err(self.overdue(running, turn, wait));
+            }
+        }
+    }
+}
+
+fn too_late(wait: Duration, elapsed_ms: u64) -> NoThought {
+    let detail = format!("its move came after {elapsed_ms} ms; {} ms were left", wait.as_millis());
+    NoThought::Failure(Failure { kind: FailureKind::TimeLoss, detail })
+}
+
+fn elapsed_ms(line: &Line, since: Instant) -> u64 {
+    u64::try_from(line.at.saturating_duration_since(since).as_millis()).unwrap_or(u64::MAX)
+}
+
+fn describe_exit(process: &mut EngineProcess) -> String {
+    match process.exit_status() {
+        Some(status) => format!("it ended with {status}"),
+        None => "it closed its output and still runs".to_owned(),
+    }
+}
+
+fn describe_stderr(process: &EngineProcess) -> String {
+    match process.stderr_tail() {
+        tail if tail.is_empty() => tail,
+        tail => format!("; stderr ends: {tail}"),
+    }
+}
+
+impl Player for ExternalPlayer {
+    fn info(&self) -> &PlayerInfo {
+        &self.info
+    }
+
+    fn begin_game(&mut self) -> Result<(), StartError> {
+        let mut why = String::new();
+        for _ in 0..START_TRIES {
+            let mut running = match self.running.take() {
+                Some(running) => running,
+                None => self.start()?,
+            };
+            match self.renew(&running) {
+                Ok(()) => {
+                    self.running = Some(running);
+                    return Ok(());
+                }
+                Err(no_word) => why = self.silent(&mut running.process, "readyok", &no_word).what,
+            }
+            running.process.kill();
+        }
+        Err(self.start_error(format!("{why} (after a new game; tried {START_TRIES} times)")))
+    }
+
+    fn think(&mut self, turn: &Turn<'_>) -> Result<Thought, NoThought> {
+        let Some(running) = self.running.take() else {
+            let detail = "the engine is not running".to_owned();
+            return Err(NoThought::Failure(Failure { kind: FailureKind::Crash, detail }));
+        };
+        running.process.send(&running.dialect.position(turn.game));
+        self.listen(running, turn)
+    }
+}
