@@ -1,0 +1,227 @@
+//! Float nets: factors, quantising, and how near the integers stay.
+
+use nnue_format::{Architecture, FloatNet, MergedNet, QuantiseError, QuantisedNet, quant, reference};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use xiangqi::{Color, Position};
+
+const ARCHITECTURES: [&str; 5] = [
+    "classic",
+    "default",
+    "half-kp-hm 2x128-16-32-1 crelu 8-stacks psqt",
+    "half-ka-hm 2x256-16-32-1 pairwise",
+    "half-ka-hm-ab 2x128-8-8-1 crelu 16-stacks psqt",
+];
+
+fn positions(count: usize, seed: u64) -> Vec<Position> {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut found = Vec::new();
+    while found.len() < count {
+        let mut position = Position::start();
+        for _ in 0..120 {
+            let moves = position.legal_moves();
+            if moves.is_empty() || found.len() == count {
+                break;
+            }
+            position.make(moves[(rng.next_u64() % moves.len() as u64) as usize]);
+            found.push(position.clone());
+        }
+    }
+    found
+}
+
+/// A float net near a random integer net: the integers plus up to half a unit.
+fn float_net(arch: &Architecture, seed: u64) -> FloatNet {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed ^ 0xf10a7);
+    let integers = QuantisedNet::random(arch, seed).layers;
+    let mut near = |w: i32, one: i32| {
+        let noise = (rng.next_u64() >> 40) as f32 / (1 << 24) as f32 - 0.5;
+        (w as f32 + noise) / one as f32
+    };
+    let mut net = FloatNet::zeros(arch);
+    let (one1, one2) = (quant::HIDDEN_ONE * quant::DENSE1_ONE, quant::HIDDEN_ONE * quant::DENSE2_ONE);
+    net.layers.ft_weights = integers.ft_weights.mapv(|w| near(w.into(), quant::FT_ONE));
+    net.layers.ft_biases = integers.ft_biases.mapv(|w| near(w.into(), quant::FT_ONE));
+    net.layers.psqt = integers.psqt.mapv(|w| near(w, quant::RAW_ONE));
+    net.layers.dense1_weights = integers.dense1_weights.mapv(|w| near(w.into(), quant::DENSE1_ONE));
+    net.layers.dense1_biases = integers.dense1_biases.mapv(|w| near(w, one1));
+    net.layers.dense2_weights = integers.dense2_weights.mapv(|w| near(w.into(), quant::DENSE2_ONE));
+    net.layers.dense2_biases = integers.dense2_biases.mapv(|w| near(w, one2));
+    net.layers.out_weights = integers.out_weights.mapv(|w| near(w.into(), quant::OUT_ONE));
+    net.layers.out_biases = integers.out_biases.mapv(|w| near(w, quant::RAW_ONE));
+    net
+}
+
+/// The bound of docs/quantisation.md, in centipawns: mean and worst over positions of random play
+/// for nets whose every weight is up to half a unit off.
+const MEAN_ERROR_CP: f64 = 25.0;
+const WORST_ERROR_CP: f64 = 100.0;
+
+#[test]
+fn float_and_integers_stay_near() {
+    for arch in ARCHITECTURES {
+        let arch: Architecture = arch.parse().unwrap();
+        let merged = float_net(&arch, 1).merge().unwrap();
+        let quantised = merged.quantise().unwrap();
+        let (mut sum, mut worst, mut size) = (0.0, 0.0f64, 0.0);
+        let positions = positions(300, 1);
+        for position in &positions {
+            let float = f64::from(merged.evaluate(position)) * f64::from(quant::OUTPUT_CP);
+            let raw = f64::from(reference::evaluate(&quantised, position).raw);
+            let integer = raw * f64::from(quant::OUTPUT_CP) / f64::from(quant::RAW_ONE);
+            sum += (float - integer).abs();
+            worst = worst.max((float - integer).abs());
+            size += integer.abs();
+        }
+        let (mean, size) = (sum / positions.len() as f64, size / positions.len() as f64);
+        assert!(size > 20.0, "{arch}: the net says {size} on average, too little to compare");
+        assert!(
+            mean < MEAN_ERROR_CP && worst < WORST_ERROR_CP,
+            "{arch}: mean {mean}, worst {worst}, |cp| {size}"
+        );
+    }
+}
+
+/// Integers survive the way to float and back, but for the half units in hidden biases.
+#[test]
+fn integers_are_kept() {
+    for arch in ARCHITECTURES {
+        let arch: Architecture = arch.parse().unwrap();
+        let integers = QuantisedNet::random(&arch, 5);
+        let float = |w: f32, one: i32| w / one as f32;
+        let layers = &integers.layers;
+        let mut net = FloatNet::zeros(&arch);
+        net.layers.ft_weights = layers.ft_weights.mapv(|w| float(w.into(), quant::FT_ONE));
+        net.layers.dense1_weights = layers.dense1_weights.mapv(|w| float(w.into(), quant::DENSE1_ONE));
+        net.layers.psqt = layers.psqt.mapv(|w| float(w as f32, quant::RAW_ONE));
+        let back = net.merge().unwrap().quantise().unwrap();
+        assert!(back.layers.ft_weights == layers.ft_weights);
+        assert!(back.layers.dense1_weights == layers.dense1_weights);
+        assert!(back.layers.psqt == layers.psqt);
+        assert!(back.layers.dense1_biases.iter().all(|&b| b == 64));
+        assert!(back.layers.dense2_biases.iter().all(|&b| b == 32));
+    }
+}
+
+#[test]
+fn factors_fold() {
+    let arch: Architecture = ARCHITECTURES[4].parse().unwrap();
+    let features = arch.features();
+    let mut net = float_net(&arch, 2);
+    let plain = net.clone().merge().unwrap();
+    let slots = features.slot_count();
+    net.ft_factor = Some(ndarray::Array2::from_shape_fn((slots, arch.l1()), |(s, n)| (s + n) as f32 / 1e4));
+    net.psqt_factor = Some(ndarray::Array2::from_elem((slots, arch.psqt_columns()), 0.25));
+    let merged = net.clone().merge().unwrap();
+    for feature in [0, 688, 689, 5000, arch.inputs() - 1] {
+        let slot = features.virtual_index(feature);
+        for neuron in [0, 17, 127] {
+            let expected = plain.layers.ft_weights[[feature, neuron]] + (slot + neuron) as f32 / 1e4;
+            assert_eq!(merged.layers.ft_weights[[feature, neuron]], expected);
+        }
+        assert_eq!(merged.layers.psqt[[feature, 3]], plain.layers.psqt[[feature, 3]] + 0.25);
+    }
+    let position = Position::start();
+    assert_eq!(net.evaluate(&position).unwrap(), merged.evaluate(&position));
+    net.ft_factor = Some(ndarray::Array2::zeros((slots + 1, arch.l1())));
+    assert_eq!(net.merge().unwrap_err().layer, "ft_factor");
+}
+
+/// What does not fit is an error that names layer, index and value: nothing is clamped.
+#[test]
+fn out_of_range_fails() {
+    let arch: Architecture = ARCHITECTURES[2].parse().unwrap();
+    let good = float_net(&arch, 3).merge().unwrap();
+    good.quantise().unwrap();
+    let check = |change: &dyn Fn(&mut MergedNet), layer: &str, at: &[usize], shown: f64| {
+        let mut net = good.clone();
+        change(&mut net);
+        match net.quantise().unwrap_err() {
+            QuantiseError::OutOfRange { layer: found, index, value, .. } => {
+                assert_eq!((found, &index[..], value), (layer, at, shown));
+            }
+            other => panic!("{other}"),
+        }
+    };
+    let at = [1, 2, 3];
+    check(&|n| n.layers.ft_weights[[7, 9]] = 128.5, "ft_weights", &[7, 9], 128.5);
+    check(&|n| n.layers.ft_biases[9] = -128.5, "ft_biases", &[9], -128.5);
+    check(&|n| n.layers.psqt[[4, 1]] = 65.0, "psqt", &[4, 1], 65.0);
+    check(&|n| n.layers.dense1_weights[at] = 1.0, "dense1_weights", &at, 1.0);
+    check(&|n| n.layers.dense2_weights[at] = -2.0, "dense2_weights", &at, -2.0);
+    check(&|n| n.layers.out_weights[[7, 1]] = -1.0, "out_weights", &[7, 1], -1.0);
+    check(&|n| n.layers.dense1_biases[[7, 1]] = 1024.5, "dense1_biases", &[7, 1], 1024.5);
+    check(&|n| n.layers.dense2_biases[[7, 1]] = 2049.0, "dense2_biases", &[7, 1], 2049.0);
+    check(&|n| n.layers.out_biases[7] = 1025.0, "out_biases", &[7], 1025.0);
+
+    let mut net = good.clone();
+    net.layers.dense1_weights[at] = f32::NAN;
+    assert!(matches!(net.quantise(), Err(QuantiseError::NotFinite { layer: "dense1_weights", .. })));
+    let mut net = good.clone();
+    net.layers.out_biases = ndarray::Array1::zeros(3);
+    assert!(matches!(net.quantise(), Err(QuantiseError::Shape(_))));
+}
+
+/// The limits given to trainers always quantise, whatever the signs.
+#[test]
+fn clipped_weights_always_fit() {
+    for arch in ARCHITECTURES {
+        let arch: Architecture = arch.parse().unwrap();
+        for sign in [1.0, -1.0] {
+            let mut net = FloatNet::zeros(&arch);
+            net.layers.ft_weights.fill(sign * quant::clip::FT_WEIGHT);
+            net.layers.ft_biases.fill(sign * quant::clip::FT_BIAS);
+            net.layers.psqt.fill(sign * quant::clip::PSQT);
+            net.layers.dense1_weights.fill(sign * quant::clip::DENSE1_WEIGHT);
+            net.layers.dense2_weights.fill(sign * quant::clip::DENSE2_WEIGHT);
+            net.layers.out_weights.fill(sign * quant::clip::OUT_WEIGHT);
+            net.layers.dense1_biases.fill(sign * quant::clip::DENSE_BIAS);
+            net.layers.dense2_biases.fill(sign * quant::clip::DENSE_BIAS);
+            net.layers.out_biases.fill(sign * quant::clip::DENSE_BIAS);
+            net.merge().unwrap().quantise().unwrap().check().unwrap();
+        }
+    }
+}
+
+/// The overflow proof counts pieces: what 16 strong rows could do to a neuron that a side's pieces
+/// cannot is allowed, and one row more than fits is not.
+#[test]
+fn overflow_proof_counts_pieces() {
+    let arch = Architecture::classic();
+    let features = arch.features();
+    let rook = xiangqi::Piece::new(Color::Red, xiangqi::PieceKind::Rook);
+    let view = nnue_format::View { king: 4, ..Default::default() };
+    let mut net = QuantisedNet::zeros(&arch);
+    // Every square of the own rook at 16,000: two rooks fit, there are no three.
+    for square in xiangqi::Square::all() {
+        let feature = features.index(view, Color::Red, rook, square).unwrap();
+        net.layers.ft_weights[[feature, 100]] = 16_000;
+    }
+    net.layers.ft_biases[100] = 767;
+    net.check().unwrap();
+    net.layers.ft_biases[100] = 768;
+    let expected = QuantiseError::AccumulatorOverflow { neuron: 100, bucket: 4, sum: 32_768 };
+    assert_eq!(net.check(), Err(expected));
+    net.layers.ft_weights.mapv_inplace(|w| -w);
+    net.layers.ft_biases[100] = -768;
+    net.check().unwrap();
+    net.layers.ft_biases[100] = -769;
+    let expected = QuantiseError::AccumulatorOverflow { neuron: 100, bucket: 4, sum: -32_769 };
+    assert_eq!(net.check(), Err(expected));
+}
+
+/// Random nets are the same everywhere, and neither dead nor saturated.
+#[test]
+fn random_nets_are_plausible() {
+    for arch in ARCHITECTURES {
+        let arch: Architecture = arch.parse().unwrap();
+        let net = QuantisedNet::random(&arch, 7);
+        assert!(net == QuantisedNet::random(&arch, 7));
+        assert!(net != QuantisedNet::random(&arch, 8));
+        let evals: Vec<i32> = positions(200, 3).iter().map(|p| reference::evaluate(&net, p).cp).collect();
+        let mean = evals.iter().map(|cp| cp.abs()).sum::<i32>() / evals.len() as i32;
+        assert!((20..1500).contains(&mean), "{arch}: mean |cp| {mean}");
+        let distinct: std::collections::HashSet<i32> = evals.iter().copied().collect();
+        assert!(distinct.len() > 60, "{arch}: {} different values of 200", distinct.len());
+    }
+}
