@@ -1,1 +1,25 @@
-//! placeholder
+//! Training, validation, quantizing and export of xiangqi NNUE nets on libtorch.
+//!
+//! ```text
+//! record files ─ data ─► batches ─ model ─► gradients ─ optim ─► weights ─ checkpoint ─► export ─► net file
+//! ```
+//!
+//! [`run`] is the loop around it; [`cli`] turns words into plans. The evaluator of the engine is not used here:
+//! [`export`] proves a net against the reference evaluator of nnue-format.
+
+pub mod backend;
+pub mod bench;
+pub mod chance;
+pub mod checkpoint;
+pub mod cli;
+pub mod config;
+pub mod data;
+pub mod export;
+pub mod loss;
+pub mod material;
+pub mod model;
+pub mod optim;
+pub mod progress;
+pub mod run;
+pub mod torch;
+pub mod validate;

@@ -1,1 +1,11 @@
-fn main() {}
+//! `chuhe-train`: see [`trainer::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Before any other call of torch, which looks for its CUDA part only once.
+    if let Err(error) = trainer::torch::load_cuda() {
+        eprintln!("chuhe-train: no CUDA: {error}");
+    }
+    trainer::cli::main(env!("CHUHE_COMMIT"))
+}

@@ -1,0 +1,26 @@
+//! The feature transformer and the optimiser on the CPU.
+//!
+//! The feature transformer is a sum of weight rows, 20 to 32 of `F` a perspective. Three things make it fast:
+//!
+//! * **Tile-major weights** `[H / 32][F][32]`: one tile of all rows fits a core's L2 (or streams from L3 once a
+//!   chunk), each tile belongs to one task, so the backward pass needs neither atomics nor reductions.
+//! * **Packed CSC backward**: the indices of a chunk are counting-sorted by feature once; per tile the masked
+//!   gradient is copied into one contiguous buffer, then gathered feature by feature into registers. Read-only
+//!   traffic at L2 speed instead of read-modify-write.
+//! * **Fused clamp and mask**: the forward pass writes clamped values, and the mask is read off them again.
+//!
+//! Checkpoints and exported nets never see the tile order; [`tile::to_rows`] and [`tile::from_rows`] translate.
+
+pub mod aligned;
+pub mod kernel;
+pub mod rows;
+pub mod scalar;
+pub mod tile;
+pub mod transformer;
+#[cfg(target_arch = "x86_64")]
+pub mod x86;
+
+pub use aligned::AlignedVec;
+pub use kernel::{AdamStep, Kernel, KernelKind};
+pub use rows::{ByFeature, SparseRows};
+pub use transformer::{backward, forward};

@@ -1,0 +1,421 @@
+//! The command line: words to plans, plans to acts. Results on standard output, progress on standard error; exit
+//! code 0 done, 1 a check failed, 2 could not run, 130 interrupted (with a checkpoint written).
+
+use crate::backend::cpu::kernel::{Kernel, KernelError, KernelKind};
+use crate::bench;
+use crate::checkpoint::{self, Checkpoint};
+use crate::config::Config;
+use crate::data::loader::{Item, Plan};
+use crate::data::samples::Encoder;
+use crate::data::source::Source;
+use crate::data::{Filter, Loader};
+use crate::export::{self, BOUND, Bound, ExportError};
+use crate::loss::Loss;
+use crate::material;
+use crate::model::Model;
+use crate::run::{self, Conduct, Outcome};
+use crate::validate::ValidationSet;
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand};
+use nnue_format::Architecture;
+use nnue_format::net::Overwrite;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// Trains xiangqi NNUE nets on game records and exports them for the engine.
+#[derive(Parser)]
+#[command(name = "chuhe-train", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Threads of the training step [default: all cores]; changes no result
+    #[arg(long, global = true, value_name = "N")]
+    threads: Option<usize>,
+    /// Kernel of the feature transformer: scalar, avx2, avx512 [default: the best of this CPU]
+    #[arg(long, global = true, value_name = "NAME")]
+    kernel: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Begin a run, or go on with the one in --out if it is the same
+    Train(TrainArgs),
+    /// Go on with a run after its newest checkpoint
+    Resume(ResumeArgs),
+    /// Quantise a checkpoint into a net file and prove it against the reference evaluator
+    Export(ExportArgs),
+    /// Loss of a checkpoint on the validation games of record files
+    Validate(ValidateArgs),
+    /// Say what a checkpoint is
+    Inspect(InspectArgs),
+    /// Time the loader: decoding, filters, features, shuffle, batches
+    BenchData(BenchDataArgs),
+    /// Time the training step alone, on positions of random play
+    BenchStep(BenchStepArgs),
+}
+
+#[derive(Args)]
+struct TrainArgs {
+    /// The configuration, TOML; see trainer/configs
+    config: PathBuf,
+    /// Record files
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    data: Vec<PathBuf>,
+    /// Folder of the run
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Stop after this many steps in all, with a checkpoint
+    #[arg(long, value_name = "N")]
+    stop_after: Option<u64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct ResumeArgs {
+    /// Folder of the run
+    run: PathBuf,
+    /// Stop after this many steps in all, with a checkpoint
+    #[arg(long, value_name = "N")]
+    stop_after: Option<u64>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct ExportArgs {
+    /// A checkpoint, or a run for its newest
+    checkpoint: PathBuf,
+    /// The net file
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Overwrite another file of that name
+    #[arg(long)]
+    force: bool,
+    /// Greatest mean error against the float net, centipawns
+    #[arg(long, value_name = "CP", default_value_t = BOUND.mean)]
+    max_mean_error: f64,
+    /// Greatest error against the float net, centipawns
+    #[arg(long, value_name = "CP", default_value_t = BOUND.worst)]
+    max_worst_error: f64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct ValidateArgs {
+    /// A checkpoint, or a run for its newest
+    checkpoint: PathBuf,
+    /// Record files [default: those of the run]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
+    data: Vec<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct InspectArgs {
+    /// A checkpoint, or a run for its newest
+    checkpoint: PathBuf,
+    /// Print the manifest and state as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct BenchDataArgs {
+    /// The configuration, TOML; see trainer/configs
+    config: PathBuf,
+    /// Record files
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    data: Vec<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+struct BenchStepArgs {
+    /// Architecture, a name or text
+    #[arg(long, value_name = "ARCH", default_value = "classic")]
+    arch: String,
+    /// Positions in a step
+    #[arg(long, value_name = "N", default_value_t = 16384)]
+    batch_size: usize,
+    /// Steps measured
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    steps: usize,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the program with the words of the process. `commit` is what it was built from.
+pub fn main(commit: &str) -> ExitCode {
+    let cli = Cli::parse();
+    match cli.run(commit) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("chuhe-train: error: {error:#}");
+            ExitCode::from(if error.downcast_ref::<CheckFailed>().is_some() { 1 } else { 2 })
+        }
+    }
+}
+
+/// Marks an error that is the answer of a check, and not a failure to run one.
+#[derive(Debug, thiserror::Error)]
+#[error("the check failed")]
+struct CheckFailed;
+
+impl Cli {
+    fn run(self, commit: &str) -> Result<ExitCode> {
+        if let Some(threads) = self.threads {
+            if !(1..=1024).contains(&threads) {
+                bail!("--threads is {threads}, expected 1 to 1024");
+            }
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
+        }
+        let kernel = match self.kernel.as_deref() {
+            Some(name) => Some(name.parse::<KernelKind>()?),
+            None => None,
+        };
+        match self.command {
+            Command::Train(args) => train(&args, kernel, commit),
+            Command::Resume(args) => resume(&args, kernel, commit),
+            Command::Export(args) => export(&args),
+            Command::Validate(args) => validate(&args, kernel),
+            Command::Inspect(args) => inspect(&args),
+            Command::BenchData(args) => bench_data(&args),
+            Command::BenchStep(args) => bench_step(&args, kernel),
+        }
+    }
+}
+
+/// The kernel asked for, or the best.
+fn kernel_of(kind: Option<KernelKind>) -> Result<Box<dyn Kernel>, KernelError> {
+    kind.map_or_else(|| Ok(KernelKind::best()), KernelKind::get)
+}
+
+fn conduct(kernel: Option<KernelKind>, stop_after: Option<u64>, commit: &str) -> Result<Conduct> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    ctrlc::set_handler(move || {
+        // The second time, the user means now.
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after this step; once more to stop without a checkpoint");
+    })
+    .context("catching Ctrl-C")?;
+    Ok(Conduct {
+        kernel: Arc::new(move || kernel_of(kernel)),
+        interrupted,
+        stop_after,
+        commit: commit.to_owned(),
+    })
+}
+
+fn read_config(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+}
+
+fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
+    let text = read_config(&args.config)?;
+    Config::parse(&text).with_context(|| args.config.display().to_string())?;
+    let outcome = run::start(&text, &args.data, &args.out, conduct(kernel, args.stop_after, commit)?)?;
+    report(&outcome, args.json, args.stop_after)
+}
+
+fn resume(args: &ResumeArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
+    let outcome = run::resume(&args.run, conduct(kernel, args.stop_after, commit)?)?;
+    report(&outcome, args.json, args.stop_after)
+}
+
+fn report(outcome: &Outcome, json: bool, stop_after: Option<u64>) -> Result<ExitCode> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(outcome)?);
+    } else {
+        let optional = |loss: Option<f64>| loss.map_or("–".to_owned(), |loss| format!("{loss:.6}"));
+        println!("loss             {:.6}", outcome.loss);
+        println!(
+            "validation loss  {} (best fit of material alone: {})",
+            optional(outcome.validation_loss),
+            optional(outcome.material_validation_loss)
+        );
+        println!("steps            {} of {}", outcome.steps, outcome.total_steps);
+        println!(
+            "speed            {:.0} positions/s, {:.0} % of the time waiting for data",
+            outcome.positions_per_second,
+            100.0 * outcome.waiting
+        );
+        println!("checkpoint       {}", outcome.checkpoint.display());
+    }
+    let asked = stop_after.is_some_and(|last| outcome.steps >= last);
+    Ok(if outcome.complete || asked { ExitCode::SUCCESS } else { ExitCode::from(130) })
+}
+
+fn export(args: &ExportArgs) -> Result<ExitCode> {
+    let bound = Bound { mean: args.max_mean_error, worst: args.max_worst_error };
+    let overwrite = if args.force { Overwrite::Yes } else { Overwrite::No };
+    let exported = match export::export(&args.checkpoint, &args.out, bound, overwrite) {
+        Ok(exported) => exported,
+        Err(error @ (ExportError::Error { .. } | ExportError::Quantise(_))) => {
+            return Err(anyhow::Error::new(CheckFailed).context(error.to_string()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&exported)?);
+    } else {
+        println!("net        {}", exported.file.display());
+        println!("id         {}", exported.id);
+        println!("size       {} bytes, {}", exported.bytes, exported.architecture);
+        println!(
+            "error      mean {:.3} cp, worst {:.3} cp over {} positions (bound {} and {})",
+            exported.mean_error, exported.worst_error, exported.positions, bound.mean, bound.worst
+        );
+        println!("worst at   {}", exported.worst_fen);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn validate(args: &ValidateArgs, kernel: Option<KernelKind>) -> Result<ExitCode> {
+    let checkpoint = Checkpoint::read(&args.checkpoint)?;
+    let config = Config::parse(&checkpoint.run.config)?;
+    let arch = config.architecture()?;
+    let source = if args.data.is_empty() {
+        Source::reopen(&checkpoint.run.inputs, config.loader.skip_damage)?
+    } else {
+        Source::open(&args.data, config.loader.skip_damage)?
+    };
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
+    let mut filters = config.filters.clone();
+    filters.random_skip = 0.0;
+    let filter = Filter::new(&filters, config.training.seed);
+    let set = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
+    let mut model = Model::new(&arch, config.net.factorised, config.training.seed, kernel_of(kernel)?);
+    model.set_parameters(&checkpoint.parameters)?;
+    let loss = Loss::new(&config.loss, config.loss.lambda_end);
+    let validation = set.loss(&mut model, &loss)?;
+    let material = material::fit(&set.batch.samples, &loss).map(|fit| fit.loss);
+    if args.json {
+        let value = json!({
+            "validation_loss": validation,
+            "material_validation_loss": material,
+            "positions": set.batch.len(),
+            "step": checkpoint.state.step,
+            "filters": set.counts,
+        });
+        println!("{}", serde_json::to_string_pretty(&value)?);
+    } else {
+        let optional = |loss: Option<f64>| loss.map_or("–".to_owned(), |loss| format!("{loss:.6}"));
+        println!(
+            "validation loss  {} (best fit of material alone: {})",
+            optional(validation),
+            optional(material)
+        );
+        println!("positions        {}; {}", set.batch.len(), set.counts);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn inspect(args: &InspectArgs) -> Result<ExitCode> {
+    let folder = checkpoint::locate(&args.checkpoint)?;
+    let checkpoint = Checkpoint::read(&folder)?;
+    let state = &checkpoint.state;
+    if args.json {
+        let shapes: serde_json::Map<_, _> =
+            checkpoint.parameters.iter().map(|p| (p.name.clone(), json!(p.shape))).collect();
+        let value = json!({
+            "folder": folder,
+            "run": checkpoint.run,
+            "step": state.step,
+            "epoch": state.epoch,
+            "positions": state.positions,
+            "loss": state.recent.last(),
+            "validation_loss": state.validation.map(|(_, loss)| loss),
+            "parameters": shapes,
+        });
+        println!("{}", serde_json::to_string_pretty(&value)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    println!("checkpoint  {}", folder.display());
+    println!("net         {}", checkpoint.run.architecture);
+    println!("step        {} of {}, epoch {}", state.step, checkpoint.run.total_steps, state.epoch);
+    println!("positions   {}", state.positions);
+    println!("program     {} {}", checkpoint.run.program, checkpoint.run.commit);
+    for input in &checkpoint.run.inputs {
+        println!("input       {} ({} bytes, {})", input.path.display(), input.bytes, input.sha256);
+    }
+    for parameter in &checkpoint.parameters {
+        let norm = parameter.weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+        let largest = parameter.weights.iter().fold(0f32, |a, w| a.max(w.abs()));
+        let shape = format!("{:?}", parameter.shape);
+        println!("  {:<24} {shape:<14} norm {norm:10.4}  largest {largest:8.4}", parameter.name);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
+    let config = Config::parse(&read_config(&args.config)?)?;
+    let source = Source::open(&args.data, config.loader.skip_damage)?;
+    let read = source.positions();
+    let plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?);
+    let began = Instant::now();
+    let mut loader = Loader::start(&plan, 0);
+    let mut batches = 0;
+    let counts = loop {
+        match loader.next()? {
+            Item::Batch(_) => batches += 1,
+            Item::End(counts) => break counts,
+        }
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    if args.json {
+        let value = json!({
+            "positions_read": read,
+            "positions_kept": counts.kept,
+            "batches": batches,
+            "seconds": seconds,
+            "positions_read_per_second": read as f64 / seconds,
+            "positions_kept_per_second": counts.kept as f64 / seconds,
+            "threads": plan.threads,
+            "filters": counts,
+        });
+        println!("{}", serde_json::to_string_pretty(&value)?);
+    } else {
+        println!("read    {read} positions in {seconds:.2} s, {:.0} a second", read as f64 / seconds);
+        println!("kept    {:.0} a second in {batches} batches; {counts}", counts.kept as f64 / seconds);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bench_step(args: &BenchStepArgs, kernel: Option<KernelKind>) -> Result<ExitCode> {
+    let arch: Architecture = args.arch.parse()?;
+    if args.batch_size == 0 || args.steps == 0 {
+        bail!("--batch-size and --steps must be 1 or more");
+    }
+    let result = bench::step(&arch, kernel_of(kernel)?, args.batch_size, args.steps)?;
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&result)?);
+    } else {
+        println!("net     {} (factorised)", result.architecture);
+        println!("kernel  {}, {} threads", result.kernel, result.threads);
+        println!(
+            "step    {:.1} ms for {} positions: {:.0} positions/s",
+            result.milliseconds, result.batch_size, result.positions_per_second
+        );
+        for (name, ms) in bench::PARTS.iter().zip(result.parts) {
+            println!("  {name:<12} {ms:8.1} ms");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,323 @@
+//! The training configuration, a TOML file. Every value has a default but the architecture; unknown names are
+//! errors, and so are values out of range. `trainer/configs/classic.toml` shows them all with comments.
+
+use nnue_format::arch::Architecture;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What is wrong with a configuration.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// Not TOML, an unknown name or a value of the wrong type.
+    #[error("{0}")]
+    Syntax(#[from] toml::de::Error),
+    /// A value out of its range.
+    #[error("{name} is {found}, expected {expected}")]
+    Range {
+        /// The setting, with its table.
+        name: &'static str,
+        /// What the file says.
+        found: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// An architecture text that means nothing.
+    #[error("net.architecture = {text:?}: {error}")]
+    Architecture {
+        /// The text.
+        text: String,
+        /// Why not.
+        error: nnue_format::error::ArchError,
+    },
+}
+
+/// A whole configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Which net.
+    pub net: NetConfig,
+    /// How long, how much at once.
+    #[serde(default)]
+    pub training: TrainingConfig,
+    /// Learning rate over the run.
+    #[serde(default)]
+    pub learning_rate: RateConfig,
+    /// Adam's constants.
+    #[serde(default)]
+    pub optimiser: OptimiserConfig,
+    /// What is minimised.
+    #[serde(default)]
+    pub loss: LossConfig,
+    /// Which positions are used.
+    #[serde(default)]
+    pub filters: FilterConfig,
+    /// How data are read and shuffled.
+    #[serde(default)]
+    pub loader: LoaderConfig,
+    /// The part of the games kept apart.
+    #[serde(default)]
+    pub validation: ValidationConfig,
+    /// When and how many states are kept.
+    #[serde(default)]
+    pub checkpoint: CheckpointConfig,
+}
+
+/// `[net]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetConfig {
+    /// A name (`classic`) or text (`half-kp 2x256-32-32-1 crelu`) of an architecture.
+    pub architecture: String,
+    /// Train one more row per slot, shared by all buckets (folded away at export).
+    #[serde(default = "yes")]
+    pub factorised: bool,
+}
+
+/// `[training]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TrainingConfig {
+    /// Seed of all chance: first weights, split, shuffle, skips.
+    pub seed: u64,
+    /// Positions in a step.
+    pub batch_size: usize,
+    /// Steps in all; 0 takes `epochs` instead.
+    pub steps: u64,
+    /// Times through the data, turned into steps by one counting pass before training.
+    pub epochs: u64,
+}
+
+/// How a value goes from `start` to `end` over the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// Stays at `start`.
+    Constant,
+    /// A straight line.
+    Linear,
+    /// Half a cosine wave.
+    Cosine,
+    /// Equal factors every step.
+    Exponential,
+}
+
+/// `[learning_rate]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RateConfig {
+    /// At the first step after the warm-up.
+    pub start: f64,
+    /// At the last step.
+    pub end: f64,
+    /// The way between.
+    pub shape: Shape,
+    /// Steps of a straight rise from 0 to `start`.
+    pub warmup_steps: u64,
+}
+
+/// `[optimiser]`: Adam with decoupled weight decay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OptimiserConfig {
+    /// Decay of the mean of gradients.
+    pub beta1: f64,
+    /// Decay of the mean of squared gradients.
+    pub beta2: f64,
+    /// Added to the root of the latter.
+    pub epsilon: f64,
+    /// Share of each weight taken off per step and unit of learning rate.
+    pub weight_decay: f64,
+}
+
+/// `[loss]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LossConfig {
+    /// A score of this many centipawns is a winning chance of 1 / (1 + 1/e) = 0.731.
+    pub score_scale: f64,
+    /// Weight of the score against the game's outcome at the first step.
+    pub lambda_start: f64,
+    /// The same at the last step, in a straight line between; validation uses this one.
+    pub lambda_end: f64,
+    /// The error's exponent; 2 is the squared error.
+    pub power: f64,
+}
+
+/// `[filters]`: each skips positions; 0 or false switches one off.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FilterConfig {
+    /// Skip positions whose side to move is in check.
+    pub in_check: bool,
+    /// Skip positions whose move is a capture.
+    pub captures: bool,
+    /// Skip positions whose played move was not the search's best.
+    pub not_best: bool,
+    /// Skip scores beyond this many centipawns, mates among them.
+    pub max_score: i32,
+    /// Skip plies below this number of the game.
+    pub early_plies: usize,
+    /// Skip this share of what is left, another one each epoch.
+    pub random_skip: f64,
+}
+
+/// `[loader]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LoaderConfig {
+    /// Positions, counted after the filters, that are shuffled with each other.
+    pub window: usize,
+    /// Decoding threads. They change no batch.
+    pub threads: usize,
+    /// Batches kept ready.
+    pub queue: usize,
+    /// Leave damaged blocks out and count them, rather than stop.
+    pub skip_damage: bool,
+}
+
+/// `[validation]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ValidationConfig {
+    /// Share of the games that is never trained on.
+    pub fraction: f64,
+    /// At most this many positions of them.
+    pub max_positions: usize,
+    /// Steps between two validations; the last step is always followed by one.
+    pub every_steps: u64,
+}
+
+/// `[checkpoint]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckpointConfig {
+    /// Steps between two checkpoints; the last step is always followed by one.
+    pub every_steps: u64,
+    /// How many are kept, the newest.
+    pub keep: usize,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Default for TrainingConfig {
+    fn default() -> Self {
+        TrainingConfig { seed: 1, batch_size: 16384, steps: 0, epochs: 10 }
+    }
+}
+
+impl Default for RateConfig {
+    fn default() -> Self {
+        RateConfig { start: 1e-3, end: 1e-5, shape: Shape::Cosine, warmup_steps: 0 }
+    }
+}
+
+impl Default for OptimiserConfig {
+    fn default() -> Self {
+        OptimiserConfig { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }
+    }
+}
+
+impl Default for LossConfig {
+    fn default() -> Self {
+        LossConfig { score_scale: 400.0, lambda_start: 1.0, lambda_end: 0.75, power: 2.0 }
+    }
+}
+
+impl Default for FilterConfig {
+    fn default() -> Self {
+        FilterConfig {
+            in_check: true,
+            captures: true,
+            not_best: false,
+            max_score: 3000,
+            early_plies: 0,
+            random_skip: 0.0,
+        }
+    }
+}
+
+impl Default for LoaderConfig {
+    fn default() -> Self {
+        LoaderConfig { window: 1 << 20, threads: 1, queue: 4, skip_damage: false }
+    }
+}
+
+impl Default for ValidationConfig {
+    fn default() -> Self {
+        ValidationConfig { fraction: 0.02, max_positions: 200_000, every_steps: 1000 }
+    }
+}
+
+impl Default for CheckpointConfig {
+    fn default() -> Self {
+        CheckpointConfig { every_steps: 1000, keep: 3 }
+    }
+}
+
+impl Config {
+    /// Reads and checks a configuration.
+    ///
+    /// # Errors
+    /// [`ConfigError`] names the line or the setting.
+    pub fn parse(text: &str) -> Result<Config, ConfigError> {
+        let config: Config = toml::from_str(text)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// The architecture that `net.architecture` names.
+    ///
+    /// # Errors
+    /// [`ConfigError::Architecture`].
+    pub fn architecture(&self) -> Result<Architecture, ConfigError> {
+        let text = &self.net.architecture;
+        text.parse().map_err(|error| ConfigError::Architecture { text: text.clone(), error })
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        self.architecture()?;
+        let (training, rate, adam) = (&self.training, &self.learning_rate, &self.optimiser);
+        let (loss, filters, loader) = (&self.loss, &self.filters, &self.loader);
+        let share = |x: f64| (0.0..1.0).contains(&x);
+        let unit = |x: f64| (0.0..=1.0).contains(&x);
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let batch = training.batch_size;
+        range("training.batch_size", batch, (1..=1 << 22).contains(&batch), "1 to 4194304")?;
+        let length = training.steps.max(training.epochs);
+        range("training.epochs", training.epochs, length > 0, "steps or epochs above 0")?;
+        range("learning_rate.start", rate.start, positive(rate.start), "a number above 0")?;
+        let end_fits = positive(rate.end) || rate.shape == Shape::Constant;
+        range("learning_rate.end", rate.end, end_fits, "a number above 0")?;
+        range("optimiser.beta1", adam.beta1, share(adam.beta1), "0 up to below 1")?;
+        range("optimiser.beta2", adam.beta2, share(adam.beta2), "0 up to below 1")?;
+        range("optimiser.epsilon", adam.epsilon, positive(adam.epsilon), "a number above 0")?;
+        range("optimiser.weight_decay", adam.weight_decay, share(adam.weight_decay), "0 up to below 1")?;
+        range("loss.score_scale", loss.score_scale, positive(loss.score_scale), "a number above 0")?;
+        range("loss.lambda_start", loss.lambda_start, unit(loss.lambda_start), "0 to 1")?;
+        range("loss.lambda_end", loss.lambda_end, unit(loss.lambda_end), "0 to 1")?;
+        range("loss.power", loss.power, (1.0..=8.0).contains(&loss.power), "1 to 8")?;
+        range("filters.max_score", filters.max_score, filters.max_score >= 0, "0 (off) or more")?;
+        range("filters.random_skip", filters.random_skip, share(filters.random_skip), "0 up to below 1")?;
+        range("loader.window", loader.window, (1..=1 << 28).contains(&loader.window), "1 to 268435456")?;
+        range("loader.threads", loader.threads, (1..=256).contains(&loader.threads), "1 to 256")?;
+        range("loader.queue", loader.queue, (1..=1024).contains(&loader.queue), "1 to 1024")?;
+        let validation = &self.validation;
+        range("validation.fraction", validation.fraction, share(validation.fraction), "0 up to below 1")?;
+        range("validation.every_steps", validation.every_steps, validation.every_steps > 0, "1 or more")?;
+        let checkpoint = &self.checkpoint;
+        range("checkpoint.every_steps", checkpoint.every_steps, checkpoint.every_steps > 0, "1 or more")?;
+        range("checkpoint.keep", checkpoint.keep, checkpoint.keep > 0, "1 or more")
+    }
+}
+
+fn range(
+    name: &'static str,
+    found: impl ToString,
+    fits: bool,
+    expected: &'static str,
+) -> Result<(), ConfigError> {
+    if fits { Ok(()) } else { Err(ConfigError::Range { name, found: found.to_string(), expected }) }
+}

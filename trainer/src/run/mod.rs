@@ -1,0 +1,274 @@
+//! A training run: from a plan to a finished net's checkpoint.
+//!
+//! [`start`] begins a run, or goes on with one that was begun by the same plan; [`resume`] goes on with one by its
+//! folder alone. Either way the numbers are those of an undisturbed run, bit for bit.
+
+mod curve;
+mod session;
+
+use crate::backend::cpu::kernel::{Kernel, KernelError};
+use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
+use crate::config::{Config, ConfigError};
+use crate::data::loader::{Item, Plan};
+use crate::data::samples::Encoder;
+use crate::data::source::Source;
+use crate::data::{DataError, Filter, FilterCounts, Loader};
+use crate::model::weights::WeightsError;
+use crate::model::{Model, ModelError};
+use crate::progress::Progress;
+use crate::validate::ValidationSet;
+use serde::{Deserialize, Serialize};
+use session::Session;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use thiserror::Error;
+
+/// What can end a run before its end.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The configuration.
+    #[error("configuration: {0}")]
+    Config(#[from] ConfigError),
+    /// The data.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A step.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Weights that do not fit the model.
+    #[error("checkpoint: {0}")]
+    Weights(#[from] WeightsError),
+    /// The kernel asked for.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The folder holds something else.
+    #[error("{}: {what}", folder.display())]
+    Folder {
+        /// Which folder.
+        folder: PathBuf,
+        /// Why it cannot be used.
+        what: String,
+    },
+    /// The loss is not a number.
+    #[error(
+        "step {step}: the loss is {loss}; the run stops before this step changes a weight. Last good checkpoint: \
+         {last}. A lower learning rate or another filter may help"
+    )]
+    NotFinite {
+        /// The step, counted from 1.
+        step: u64,
+        /// The loss.
+        loss: f64,
+        /// The newest checkpoint, or a word that there is none.
+        last: String,
+    },
+}
+
+/// Makes the kernel of a run.
+pub type KernelChoice = Arc<dyn Fn() -> Result<Box<dyn Kernel>, KernelError> + Send + Sync>;
+
+/// How a run is carried out; nothing in here changes its numbers.
+#[derive(Clone)]
+pub struct Conduct {
+    /// The kernel.
+    pub kernel: KernelChoice,
+    /// Set from outside to stop after the step in progress.
+    pub interrupted: Arc<AtomicBool>,
+    /// Stop after this many steps in all, with a checkpoint, as if interrupted.
+    pub stop_after: Option<u64>,
+    /// The commit the program was built from.
+    pub commit: String,
+}
+
+/// What a run came to. Written to `result.json` when it is complete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Did it reach its last step?
+    pub complete: bool,
+    /// Mean training loss of the last steps.
+    pub loss: f64,
+    /// Loss on the validation set, λ as at the end; `null` when no share was set aside.
+    pub validation_loss: Option<f64>,
+    /// The same for the best fit of material alone.
+    pub material_validation_loss: Option<f64>,
+    /// Positions trained on a second, loading included, in this call.
+    pub positions_per_second: f64,
+    /// Share of that time spent waiting for data.
+    pub waiting: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Steps of the whole run.
+    pub total_steps: u64,
+    /// Positions trained on, each as often as it was used.
+    pub positions: u64,
+    /// Positions of the validation set.
+    pub validation_positions: u64,
+    /// Wall time of this call.
+    pub seconds: f64,
+    /// The architecture.
+    pub architecture: String,
+    /// The newest checkpoint.
+    pub checkpoint: PathBuf,
+    /// What the filters did to one epoch's data (if an epoch was counted or ended in this call).
+    pub filters: Option<FilterCounts>,
+    /// Centipawns the material fit gives rook, cannon, knight, bishop, advisor, pawn and the move.
+    pub material_values: Option<[f64; 7]>,
+}
+
+const MANIFEST: &str = "manifest.json";
+const RESULT: &str = "result.json";
+
+/// Begins a run in `out`, or goes on with the one there if it is of the same plan.
+///
+/// # Errors
+/// [`RunError`]; a folder with another plan's run is left alone.
+pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
+    let config = Config::parse(config_text)?;
+    let source = Source::open(data, config.loader.skip_damage)?;
+    let manifest_path = out.join(MANIFEST);
+    if manifest_path.exists() {
+        let manifest = read_manifest(out)?;
+        if manifest.config != config_text || manifest.inputs != source.files() {
+            let what =
+                "holds a run with another configuration or other data; choose another --out, or delete it";
+            return Err(RunError::Folder { folder: out.to_path_buf(), what: what.to_owned() });
+        }
+        return go_on(out, manifest, config, source, conduct);
+    }
+    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+        let what = "is not empty and holds no run; choose another --out".to_owned();
+        return Err(RunError::Folder { folder: out.to_path_buf(), what });
+    }
+    fs::create_dir_all(out).map_err(|source| CheckpointError::Io { path: out.to_path_buf(), source })?;
+    let arch = config.architecture()?;
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
+    let (total_steps, counts) = total_steps(&config, &plan)?;
+    let manifest = RunManifest {
+        format: FORMAT,
+        program: format!("chuhe-train {}", env!("CARGO_PKG_VERSION")),
+        commit: conduct.commit.clone(),
+        architecture: arch.to_string(),
+        architecture_id: arch.id().to_string(),
+        seed: config.training.seed,
+        total_steps,
+        config: config_text.to_owned(),
+        inputs: plan.source.files().to_vec(),
+    };
+    checkpoint::write_file(&manifest_path, &checkpoint::to_json(&manifest, &manifest_path)?)?;
+    let mut session = session(out, manifest, config, plan, conduct, None)?;
+    session.counts = counts;
+    session.run()
+}
+
+/// Goes on with the run in `out`.
+///
+/// # Errors
+/// [`RunError`], as when the data have changed.
+pub fn resume(out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
+    if !out.join(MANIFEST).exists() {
+        let what = "holds no run (there is no manifest.json); begin one with `chuhe-train train`".to_owned();
+        return Err(RunError::Folder { folder: out.to_path_buf(), what });
+    }
+    let manifest = read_manifest(out)?;
+    let config = Config::parse(&manifest.config)?;
+    let source = Source::reopen(&manifest.inputs, config.loader.skip_damage)?;
+    go_on(out, manifest, config, source, conduct)
+}
+
+fn go_on(
+    out: &Path,
+    manifest: RunManifest,
+    config: Config,
+    source: Source,
+    conduct: Conduct,
+) -> Result<Outcome, RunError> {
+    let result = out.join(RESULT);
+    if let Ok(bytes) = fs::read(&result) {
+        let outcome = serde_json::from_slice(&bytes).map_err(|error| RunError::Folder {
+            folder: out.to_path_buf(),
+            what: format!("{RESULT}: {error}; delete that file to finish the run again"),
+        })?;
+        Progress::start(0).say("already complete");
+        return Ok(outcome);
+    }
+    let arch = config.architecture()?;
+    if arch.id().to_string() != manifest.architecture_id {
+        let what = format!(
+            "was begun with {} of id {}, which this program computes as {}; use the program it was begun with",
+            manifest.architecture,
+            manifest.architecture_id,
+            arch.id()
+        );
+        return Err(RunError::Folder { folder: out.to_path_buf(), what });
+    }
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
+    // A run killed before its first checkpoint begins again.
+    let checkpoint = match checkpoint::locate(out) {
+        Ok(folder) => Some(Checkpoint::read(&folder)?),
+        Err(CheckpointError::NotFound(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    session(out, manifest, config, plan, conduct, checkpoint)?.run()
+}
+
+fn session(
+    out: &Path,
+    manifest: RunManifest,
+    config: Config,
+    plan: Plan,
+    conduct: Conduct,
+    checkpoint: Option<Checkpoint>,
+) -> Result<Session, RunError> {
+    let arch = config.architecture()?;
+    let kernel = (conduct.kernel)()?;
+    let mut model = Model::new(&arch, config.net.factorised, config.training.seed, kernel);
+    let mut filters = config.filters.clone();
+    filters.random_skip = 0.0;
+    let filter = Filter::new(&filters, config.training.seed);
+    let validation = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
+    let state = match checkpoint {
+        Some(checkpoint) => {
+            model.set_parameters(&checkpoint.parameters)?;
+            checkpoint.state
+        }
+        None => State::default(),
+    };
+    Session::new(out, manifest, config, plan, conduct, model, validation, state)
+}
+
+/// Steps of the whole run; for epochs, the batches of the first one are counted.
+fn total_steps(config: &Config, plan: &Plan) -> Result<(u64, Option<FilterCounts>), RunError> {
+    let training = &config.training;
+    if training.steps > 0 {
+        return Ok((training.steps, None));
+    }
+    let mut loader = Loader::start(plan, 0);
+    let mut batches = 0;
+    loop {
+        match loader.next()? {
+            Item::Batch(_) => batches += 1,
+            Item::End(counts) if batches == 0 => {
+                let (files, counts) = (plan.source.files().len(), counts.to_string());
+                return Err(DataError::Empty { files, counts }.into());
+            }
+            Item::End(counts) => return Ok((batches * training.epochs, Some(counts))),
+        }
+    }
+}
+
+fn read_manifest(out: &Path) -> Result<RunManifest, RunError> {
+    let path = out.join(MANIFEST);
+    let wrong = |what: String| RunError::Folder { folder: out.to_path_buf(), what };
+    let bytes = fs::read(&path).map_err(|error| wrong(format!("{MANIFEST}: {error}")))?;
+    let manifest: RunManifest =
+        serde_json::from_slice(&bytes).map_err(|error| wrong(format!("{MANIFEST}: {error}")))?;
+    if manifest.format != FORMAT {
+        return Err(wrong(format!("layout {}, this program reads {FORMAT}", manifest.format)));
+    }
+    Ok(manifest)
+}

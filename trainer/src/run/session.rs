@@ -1,0 +1,318 @@
+//! The loop of steps.
+
+use super::curve::{Curve, Row};
+use super::{Conduct, Outcome, RESULT, RunError};
+use crate::backend::cpu::AdamStep;
+use crate::checkpoint::{self, Checkpoint, CheckpointError, RunManifest, State};
+use crate::config::Config;
+use crate::data::loader::{Item, Plan};
+use crate::data::{Batch, DataError, FilterCounts, Loader};
+use crate::loss::Loss;
+use crate::material;
+use crate::model::{Model, ModelError};
+use crate::optim::schedule;
+use crate::progress::{Progress, Shown};
+use crate::validate::ValidationSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Steps whose mean is given as the training loss.
+const RECENT: usize = 100;
+
+/// A run in progress.
+pub(super) struct Session {
+    out: PathBuf,
+    manifest: RunManifest,
+    config: Config,
+    plan: Plan,
+    conduct: Conduct,
+    model: Model,
+    validation: ValidationSet,
+    state: State,
+    curve: Curve,
+    progress: Progress,
+    started: Instant,
+    /// Time spent waiting for batches, and in all steps together with it.
+    waiting: Duration,
+    stepping: Duration,
+    /// Positions trained on in this call.
+    trained: u64,
+    /// What the filters did to an epoch.
+    pub(super) counts: Option<FilterCounts>,
+    last_checkpoint: Option<PathBuf>,
+}
+
+/// Why the loop ended.
+#[derive(PartialEq, Eq)]
+enum End {
+    Complete,
+    Stopped,
+}
+
+impl Session {
+    #[expect(clippy::too_many_arguments, reason = "the parts of a run, put together in one place")]
+    pub(super) fn new(
+        out: &Path,
+        manifest: RunManifest,
+        config: Config,
+        plan: Plan,
+        conduct: Conduct,
+        model: Model,
+        validation: ValidationSet,
+        state: State,
+    ) -> Result<Session, RunError> {
+        let curve = Curve::open(out, state.step, manifest.total_steps)?;
+        let progress = Progress::start(state.step);
+        Ok(Session {
+            out: out.to_path_buf(),
+            manifest,
+            config,
+            plan,
+            conduct,
+            model,
+            validation,
+            state,
+            curve,
+            progress,
+            started: Instant::now(),
+            waiting: Duration::ZERO,
+            stepping: Duration::ZERO,
+            trained: 0,
+            counts: None,
+            last_checkpoint: None,
+        })
+    }
+
+    /// Trains to the end, or until interrupted.
+    pub(super) fn run(mut self) -> Result<Outcome, RunError> {
+        self.announce();
+        let result = self.steps();
+        self.progress.finish();
+        let end = result?;
+        let outcome = self.outcome(end == End::Complete)?;
+        if end == End::Complete {
+            let path = self.out.join(RESULT);
+            checkpoint::write_file(&path, &checkpoint::to_json(&outcome, &path)?)?;
+        } else {
+            let out = self.out.display();
+            self.progress.say(&format!("stopped after step {}", self.state.step));
+            self.progress.say(&format!("go on with: chuhe-train resume '{out}'"));
+        }
+        Ok(outcome)
+    }
+
+    fn announce(&mut self) {
+        let (files, blocks) = (self.plan.source.files().len(), self.plan.source.blocks().len());
+        let positions = self.plan.source.positions();
+        let lines = [
+            format!("net         {}", self.manifest.architecture),
+            format!("data        {files} file(s), {blocks} blocks, {positions} scored positions"),
+            format!("validation  {} positions; {}", self.validation.batch.len(), self.validation.counts),
+            format!(
+                "run         {} steps of {} positions, kernel {}, {} threads",
+                self.manifest.total_steps,
+                self.config.training.batch_size,
+                self.model.kernel().name(),
+                rayon::current_num_threads()
+            ),
+        ];
+        for line in lines {
+            self.progress.say(&line);
+        }
+        if let Some(counts) = self.counts {
+            self.progress.say(&format!("epoch       {counts}"));
+        }
+        if self.state.step > 0 {
+            self.progress.say(&format!("resuming    after step {}", self.state.step));
+        }
+    }
+
+    fn steps(&mut self) -> Result<End, RunError> {
+        while self.state.step < self.manifest.total_steps {
+            let mut loader = Loader::start(&self.plan, self.state.epoch);
+            if let Some(end) = self.epoch(&mut loader)? {
+                return Ok(end);
+            }
+        }
+        Ok(End::Complete)
+    }
+
+    /// The rest of the current epoch; `None` when it ends before the run.
+    fn epoch(&mut self, loader: &mut Loader) -> Result<Option<End>, RunError> {
+        // A resumed run makes the batches it has used once more: decoding only, no training.
+        let mut used = 0;
+        loop {
+            let began = Instant::now();
+            let batch = match loader.next()? {
+                Item::Batch(batch) => batch,
+                Item::End(counts) => {
+                    if used == 0 && self.state.batch == 0 {
+                        let (files, counts) = (self.plan.source.files().len(), counts.to_string());
+                        return Err(DataError::Empty { files, counts }.into());
+                    }
+                    self.counts = Some(counts);
+                    (self.state.epoch, self.state.batch) = (self.state.epoch + 1, 0);
+                    return Ok(None);
+                }
+            };
+            used += 1;
+            if used <= self.state.batch {
+                continue;
+            }
+            let waited = began.elapsed();
+            self.step(&batch)?;
+            self.waiting += waited;
+            self.stepping += began.elapsed();
+            self.trained += batch.len() as u64;
+            if let Some(end) = self.after_step()? {
+                return Ok(Some(end));
+            }
+        }
+    }
+
+    fn step(&mut self, batch: &Batch) -> Result<(), RunError> {
+        let (step, total) = (self.state.step, self.manifest.total_steps);
+        let loss = Loss::new(&self.config.loss, schedule::lambda(&self.config.loss, step, total));
+        // A short last batch of an epoch weighs as much as it has positions.
+        let divisor = self.config.training.batch_size;
+        let sum = self.model.gradients(batch, &loss, divisor)?;
+        let mean = sum / batch.len() as f64;
+        if !mean.is_finite() {
+            let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
+            let last = last.map_or("none yet".to_owned(), |path| path.display().to_string());
+            return Err(RunError::NotFinite { step: step + 1, loss: mean, last });
+        }
+        let rate = schedule::learning_rate(&self.config.learning_rate, step, total);
+        let adam = &self.config.optimiser;
+        let betas = (adam.beta1, adam.beta2);
+        let adam = AdamStep::at(step + 1, rate, betas, adam.epsilon, adam.weight_decay, f32::INFINITY);
+        self.model.update(&adam)?;
+        self.state.step += 1;
+        self.state.batch += 1;
+        self.state.positions += batch.len() as u64;
+        let keep = RECENT.max(self.curve.every as usize);
+        if self.state.recent.len() == keep {
+            self.state.recent.remove(0);
+        }
+        self.state.recent.push(mean);
+        Ok(())
+    }
+
+    /// Validation, curve, checkpoint and progress where they are due; `Some` when the run ends here.
+    fn after_step(&mut self) -> Result<Option<End>, RunError> {
+        let step = self.state.step;
+        let complete = step == self.manifest.total_steps;
+        let stopped = self.conduct.interrupted.load(Ordering::Relaxed)
+            || self.conduct.stop_after.is_some_and(|last| step >= last);
+        let end = if complete {
+            Some(End::Complete)
+        } else if stopped {
+            Some(End::Stopped)
+        } else {
+            None
+        };
+        let mut validated = None;
+        if complete || step.is_multiple_of(self.config.validation.every_steps) {
+            let loss = self.final_loss();
+            validated = self.validation.loss(&mut self.model, &loss)?;
+            if let Some(loss) = validated {
+                self.state.validation = Some((step, loss));
+            }
+        }
+        if complete || validated.is_some() || step.is_multiple_of(self.curve.every) {
+            let row = self.row(validated);
+            self.curve.add(&row)?;
+        }
+        self.show();
+        if end.is_some() || step.is_multiple_of(self.config.checkpoint.every_steps) {
+            self.checkpoint()?;
+        }
+        Ok(end)
+    }
+
+    /// The loss that validation is judged by: λ as at the run's end.
+    fn final_loss(&self) -> Loss {
+        Loss::new(&self.config.loss, self.config.loss.lambda_end)
+    }
+
+    fn mean_recent(&self, steps: usize) -> f64 {
+        let recent = &self.state.recent;
+        let last = &recent[recent.len().saturating_sub(steps)..];
+        last.iter().sum::<f64>() / last.len().max(1) as f64
+    }
+
+    fn row(&self, validation: Option<f64>) -> Row {
+        let (step, total) = (self.state.step, self.manifest.total_steps);
+        Row {
+            step,
+            epoch: self.state.epoch,
+            positions: self.state.positions,
+            lambda: schedule::lambda(&self.config.loss, step - 1, total),
+            rate: schedule::learning_rate(&self.config.learning_rate, step - 1, total),
+            loss: self.mean_recent(self.curve.every as usize),
+            validation,
+            seconds: self.started.elapsed().as_secs_f64(),
+        }
+    }
+
+    fn rate(&self) -> f64 {
+        self.trained as f64 / self.stepping.as_secs_f64().max(1e-9)
+    }
+
+    fn waiting_share(&self) -> f64 {
+        self.waiting.as_secs_f64() / self.stepping.as_secs_f64().max(1e-9)
+    }
+
+    fn show(&mut self) {
+        let shown = Shown {
+            step: self.state.step,
+            total: self.manifest.total_steps,
+            loss: self.mean_recent(RECENT),
+            validation: self.state.validation.map(|(_, loss)| loss),
+            rate: self.rate(),
+            waiting: self.waiting_share(),
+        };
+        self.progress.show(&shown);
+    }
+
+    fn checkpoint(&mut self) -> Result<(), RunError> {
+        let checkpoint = Checkpoint {
+            run: self.manifest.clone(),
+            state: self.state.clone(),
+            parameters: self.model.parameters().map_err(ModelError::from)?,
+            positions: self.validation.fens.clone(),
+        };
+        self.last_checkpoint = Some(checkpoint.write(&self.out, self.config.checkpoint.keep)?);
+        Ok(())
+    }
+
+    fn outcome(&self, complete: bool) -> Result<Outcome, RunError> {
+        let fit = material::fit(&self.validation.batch.samples, &self.final_loss());
+        let checkpoint = match &self.last_checkpoint {
+            Some(path) => path.clone(),
+            None => match checkpoint::locate(&self.out) {
+                Ok(path) => path,
+                Err(CheckpointError::NotFound(path)) => path,
+                Err(error) => return Err(error.into()),
+            },
+        };
+        Ok(Outcome {
+            complete,
+            loss: self.mean_recent(RECENT),
+            validation_loss: self.state.validation.map(|(_, loss)| loss),
+            material_validation_loss: fit.map(|fit| fit.loss),
+            positions_per_second: self.rate(),
+            waiting: self.waiting_share(),
+            steps: self.state.step,
+            total_steps: self.manifest.total_steps,
+            positions: self.state.positions,
+            validation_positions: self.validation.batch.len() as u64,
+            seconds: self.started.elapsed().as_secs_f64(),
+            architecture: self.manifest.architecture.clone(),
+            checkpoint,
+            filters: self.counts,
+            material_values: fit.map(|fit| fit.values),
+        })
+    }
+}
