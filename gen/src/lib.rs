@@ -16,6 +16,7 @@ pub mod plan;
 pub mod play;
 pub mod player;
 pub mod progress;
+pub mod run;
 pub mod seed;
 pub mod sink;
 pub mod workers;

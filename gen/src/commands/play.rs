@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -17,11 +16,8 @@ use crate::manifest;
 use crate::plan::{Adjudication, Count, OpeningPlan, PLAN_VERSION, Plan, PlanError, SearchLimit};
 use crate::player::EnginePlayer;
 use crate::progress::{Progress, per_second};
+use crate::run;
 use crate::sink::{Opened, Sink, SinkError};
-use crate::workers::{self, Dispatcher, Report};
-
-/// How often progress is looked at when no game ends.
-const TICK: Duration = Duration::from_millis(200);
 
 /// Runs the verb.
 pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
@@ -44,31 +40,19 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
     if found.games > 0 && !args.quiet {
         eprintln!("going on behind {} games, {} positions", found.games, found.positions);
     }
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let stop = Arc::new(AtomicBool::new(false));
-    {
-        let (interrupted, stop) = (Arc::clone(&interrupted), Arc::clone(&stop));
-        ctrlc::set_handler(move || {
-            interrupted.store(true, Ordering::Relaxed);
-            stop.store(true, Ordering::Relaxed);
-        })
-        .context("cannot listen for Ctrl-C")?;
-    }
+    let stop = stop_flag()?;
     let mut progress = Progress::new(plan.count, found, args.quiet);
-    play(&plan, &source, threads, &mut sink, &stop, &mut progress)?;
+    let rules = plan.rule_set()?;
+    let new_player = |stop| EnginePlayer::new(plan.hash_mib, source.clone(), rules, stop);
+    let ended = run::play(&plan, threads, &mut sink, &stop, new_player, &mut |totals| progress.show(totals));
     progress.finish();
+    ended?;
     if !sink.is_complete() {
-        sink.suspend()?;
-        let (totals, waiting) = (sink.written(), sink.waiting().len());
-        let path = sink.paths().partial.display();
-        if interrupted.load(Ordering::Relaxed) {
-            bail!(
-                "interrupted: {} whole games are kept in {path} and its journal ({waiting} of them wait for \
-                 earlier ones); the same command goes on",
-                totals.games + waiting as u64
-            );
-        }
-        bail!("the workers ended early; whole games are kept in {path}, the same command goes on");
+        let waiting = sink.waiting().len() as u64;
+        let (games, path) = (sink.written().games + waiting, sink.paths().partial.display());
+        bail!(
+            "interrupted: {games} whole games are kept in {path} and its journal; the same command goes on"
+        );
     }
     let elapsed = progress.elapsed();
     let repeated = sink.repeated();
@@ -81,47 +65,12 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Plays until the sink has enough or the run is stopped.
-fn play(
-    plan: &Plan,
-    source: &EvalSource,
-    threads: usize,
-    sink: &mut Sink,
-    stop: &Arc<AtomicBool>,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
-    if sink.is_complete() {
-        return Ok(());
-    }
-    let rules = plan.rule_set()?;
-    let (next, limit) = (sink.next_number(), sink.limit());
-    let known = sink.known().clone();
-    let dispatcher = Dispatcher::new(next, limit, sink.waiting(), known, threads, Arc::clone(stop));
-    let new_player = |stop| EnginePlayer::new(plan.hash_mib, source.clone(), rules, stop);
-    workers::run(plan, &dispatcher, threads, new_player, |reports| {
-        gather(&dispatcher, &reports, sink, progress)
-    })
-}
-
-/// Takes the workers' reports until the sink is complete or no more come.
-pub fn gather(
-    dispatcher: &Dispatcher,
-    reports: &Receiver<Report>,
-    sink: &mut Sink,
-    progress: &mut Progress,
-) -> anyhow::Result<()> {
-    while !sink.is_complete() {
-        match reports.recv_timeout(TICK) {
-            Ok((number, finished)) => {
-                sink.accept(number, finished?)?;
-                dispatcher.advance(sink.next_number(), sink.limit(), sink.take_new_keys());
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-        progress.show(sink.written());
-    }
-    Ok(())
+/// A flag that Ctrl-C and termination set.
+fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")?;
+    Ok(stop)
 }
 
 /// The evaluation and the net's id (zeros for none).
