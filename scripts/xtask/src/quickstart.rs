@@ -1,21 +1,27 @@
 //! `xtask quickstart`: the main job of the project, small: play → train → export → verify → bench → match.
 
-use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use serde_json::Value;
 
-use crate::process::{self, root, shown};
+use crate::process::{self, root};
 use crate::steps::{Done, Steps, write_whole};
 use crate::summary::{self, Report};
 
-/// Where everything of the run lies, relative to the root of the checkout (programs are started there).
+/// Where everything of the run lies, relative to the root of the checkout, where the programs are started. The
+/// words of a command are separated by blanks, so none of these names has one.
 const FOLDER: &str = "runs/quickstart";
-/// Positions to play: whole games, so a few more come out. The smallest run worth looking at is 100,000.
+const GAMES: &str = "runs/quickstart/games.chr";
+const MODEL: &str = "runs/quickstart/model";
+const NET: &str = "runs/quickstart/classic.nnue";
+const UNTRAINED: &str = "runs/quickstart/untrained.nnue";
+const TRAIN_CONFIG: &str = "trainer/configs/quickstart.toml";
+
+/// Positions to play. The smallest run worth looking at is 100,000.
 const POSITIONS: u32 = 120_000;
 /// Search effort a move, in nodes: enough that material is not given away, few enough for two minutes.
 const NODES_A_MOVE: u32 = 1_000;
@@ -24,9 +30,8 @@ const PLAY_SEED: u32 = 20_260_301;
 const UNTRAINED_SEED: u32 = 1;
 /// Effort a move in the matches, in nodes, and pairs of games with colours swapped.
 const MATCH_NODES: u32 = 2_000;
-const MATCH_PAIRS: u32 = 20;
+const MATCH_PAIRS: u32 = 40;
 const MATCH_SEED: u32 = 7;
-const TRAIN_CONFIG: &str = "scripts/quickstart.toml";
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
@@ -35,21 +40,16 @@ pub(crate) struct Args {
     fresh: bool,
 }
 
-/// Turns words and paths into the arguments of one command.
-macro_rules! words {
-    ($($word:expr),* $(,)?) => { vec![$(OsString::from($word)),*] };
-}
-
 /// Runs (or continues, or finds complete) the whole loop; false when the net misses what it must reach.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let started = Instant::now();
     std::env::set_current_dir(root()).context("entering the root of the checkout")?;
-    let folder = PathBuf::from(FOLDER);
+    let folder = Path::new(FOLDER);
     if args.fresh && folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("deleting {FOLDER}"))?;
+        fs::remove_dir_all(folder).with_context(|| format!("deleting {FOLDER}"))?;
     }
     let mut steps = Steps::open(folder.join("steps"))?;
-    let report = run_steps(&mut steps, &folder)?;
+    let report = run_steps(&mut steps)?;
     let text = summary::text(&report, started.elapsed().as_secs_f64());
     write_whole(&folder.join("summary.txt"), &text)?;
     write_whole(&folder.join("summary.json"), &serde_json::to_string_pretty(&summary::json(&report))?)?;
@@ -64,61 +64,32 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(misses.is_empty())
 }
 
-fn run_steps(steps: &mut Steps, folder: &Path) -> Result<Report> {
-    let games = folder.join("games.chr");
-    let model = folder.join("model");
-    let net = folder.join("classic.nnue");
-    let untrained = folder.join("untrained.nnue");
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).to_string();
-
-    let play = words![
-        "play",
-        "--out",
-        &games,
-        "--positions",
-        POSITIONS.to_string(),
-        "--nodes",
-        NODES_A_MOVE.to_string(),
-        "--seed",
-        PLAY_SEED.to_string(),
-        "--threads",
-        &threads,
-        "--net",
-        "none"
-    ];
-    let played = plain_step(steps, "1-play", "chuhe-gen", play, &games)?;
-    let verified =
-        json_step(steps, "2-verify-records", "chuhe-gen", words!["verify", &games, "--json"], None)?;
-    let records = json_step(steps, "3-inspect", "chuhe-gen", words!["inspect", &games, "--json"], None)?;
-
-    let train = words!["train", TRAIN_CONFIG, "--data", &games, "--out", &model, "--json"];
-    let trained = json_step(steps, "4-train", "chuhe-train", train, Some(&model))?;
-    let export = words!["export", &model, "--out", &net, "--json"];
-    let exported = json_step(steps, "5-export", "chuhe-train", export, Some(&net))?;
-    let net_check = json_step(steps, "6-verify-net", "chuhe", words!["net", "verify", &net, "--json"], None)?;
-
+fn run_steps(steps: &mut Steps) -> Result<Report> {
+    let threads = cores();
+    let play = format!(
+        "play --out {GAMES} --positions {POSITIONS} --nodes {NODES_A_MOVE} --seed {PLAY_SEED} --threads {threads} \
+         --net none --json"
+    );
+    let played = once(steps, "1-play", "chuhe-gen", &play, Some(GAMES))?;
+    let verified = once(steps, "2-verify-records", "chuhe-gen", &format!("verify {GAMES} --json"), None)?;
+    let records = once(steps, "3-inspect", "chuhe-gen", &format!("inspect {GAMES} --json"), None)?;
+    let train = format!("train {TRAIN_CONFIG} --data {GAMES} --out {MODEL} --json");
+    let trained = once(steps, "4-train", "chuhe-train", &train, Some(MODEL))?;
+    let export = format!("export {MODEL} --out {NET} --force --json");
+    let exported = once(steps, "5-export", "chuhe-train", &export, Some(NET))?;
+    let net_check = once(steps, "6-verify-net", "chuhe", &format!("net verify {NET} --json"), None)?;
     let mut benches = Vec::new();
     for backend in backends()? {
-        let bench = words!["bench", "--net", &net, "--backend", &backend, "--json"];
-        benches.push(json_step(steps, &format!("7-bench-{backend}"), "chuhe", bench, None)?);
+        let bench = format!("bench --net {NET} --backend {backend} --json");
+        benches.push(once(steps, &format!("7-bench-{backend}"), "chuhe", &bench, None)?);
     }
-    let random = words![
-        "net",
-        "random",
-        "--arch",
-        "classic",
-        "--seed",
-        UNTRAINED_SEED.to_string(),
-        "--out",
-        &untrained
-    ];
-    plain_step(steps, "8-untrained-net", "chuhe", random, &untrained)?;
-    let against_untrained = match_step(steps, "9-match-untrained", &net, &player(&untrained), &threads)?;
-    let against_hce = match_step(steps, "10-match-hce", &net, "hce", &threads)?;
+    untrained_net(steps)?;
+    let against_untrained = play_match(steps, "9-match-untrained", &format!("net:{UNTRAINED}"))?;
+    let against_hce = play_match(steps, "10-match-hce", "hce")?;
     Ok(Report {
-        folder: folder.to_path_buf(),
-        games,
-        net,
+        folder: FOLDER,
+        games: GAMES,
+        net: NET,
         played,
         verified,
         records,
@@ -131,63 +102,48 @@ fn run_steps(steps: &mut Steps, folder: &Path) -> Result<Report> {
     })
 }
 
-/// How `chuhe-match` names a net in its own process.
-fn player(net: &Path) -> String {
-    format!("net:{}", net.display())
+/// One command with `--json`, done once.
+fn once(steps: &mut Steps, name: &str, program: &str, words: &str, made: Option<&str>) -> Result<Done> {
+    steps.once(name, &format!("{program} {words}"), made.map(Path::new), || process::json(program, words))
 }
 
-fn match_step(steps: &mut Steps, name: &str, net: &Path, other: &str, threads: &str) -> Result<Done> {
-    let run = words![
-        "run",
-        "--a",
-        player(net),
-        "--b",
-        other,
-        "--pairs",
-        MATCH_PAIRS.to_string(),
-        "--nodes",
-        MATCH_NODES.to_string(),
-        "--seed",
-        MATCH_SEED.to_string(),
-        "--concurrency",
-        threads,
-        "--json"
-    ];
-    json_step(steps, name, "chuhe-match", run, None)
-}
-
-fn json_step(
-    steps: &mut Steps,
-    name: &str,
-    program: &str,
-    args: Vec<OsString>,
-    made: Option<&Path>,
-) -> Result<Done> {
-    steps.once(name, &shown(program, &args), made, || process::json(program, &args))
-}
-
-fn plain_step(
-    steps: &mut Steps,
-    name: &str,
-    program: &str,
-    args: Vec<OsString>,
-    made: &Path,
-) -> Result<Done> {
-    steps.once(name, &shown(program, &args), Some(made), || {
-        process::plain(program, &args)?;
-        if !made.exists() {
-            bail!("{} ended well, but {} is not there", shown(program, &args), made.display());
+/// The net with random weights, which the trained one has to beat.
+fn untrained_net(steps: &mut Steps) -> Result<Done> {
+    let words = format!("net random --arch classic --seed {UNTRAINED_SEED} --out {UNTRAINED}");
+    let made = Path::new(UNTRAINED);
+    steps.once("8-untrained-net", &format!("chuhe {words}"), Some(made), || {
+        if made.exists() {
+            // Made by a run that was killed before it could note so; it is made again within a second.
+            fs::remove_file(made).with_context(|| format!("deleting {UNTRAINED}"))?;
         }
+        process::plain("chuhe", &words)?;
         Ok(Value::Null)
     })
 }
 
+/// One match of the new net; its journal lets an interrupted one go on.
+fn play_match(steps: &mut Steps, name: &str, other: &str) -> Result<Done> {
+    let (threads, pgn) = (cores(), format!("{FOLDER}/{name}.pgn"));
+    let words = format!(
+        "run --a net:{NET} --b {other} --pairs {MATCH_PAIRS} --nodes {MATCH_NODES} --seed {MATCH_SEED} \
+         --concurrency {threads} --journal {FOLDER}/{name}.journal --pgn {pgn} --json"
+    );
+    once(steps, name, "chuhe-match", &words, Some(&pgn))
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// The evaluation backends of this CPU, as `chuhe backends` lists them.
 fn backends() -> Result<Vec<String>> {
-    let answer = process::json("chuhe", &["backends", "--json"].map(OsString::from))?;
-    let list = answer.as_array().or_else(|| answer["backends"].as_array());
-    let names: Vec<String> =
-        list.into_iter().flatten().filter_map(|name| name.as_str().map(str::to_string)).collect();
+    let answer = process::json("chuhe", "backends --json")?;
+    let names: Vec<String> = answer
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_string))
+        .collect();
     if names.is_empty() {
         bail!("`chuhe backends --json` named no backend: {answer}");
     }

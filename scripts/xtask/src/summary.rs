@@ -1,7 +1,6 @@
 //! The summary at the end of the quickstart.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -9,9 +8,9 @@ use crate::steps::Done;
 
 /// What every step answered.
 pub(crate) struct Report {
-    pub(crate) folder: PathBuf,
-    pub(crate) games: PathBuf,
-    pub(crate) net: PathBuf,
+    pub(crate) folder: &'static str,
+    pub(crate) games: &'static str,
+    pub(crate) net: &'static str,
     pub(crate) played: Done,
     pub(crate) verified: Done,
     pub(crate) records: Done,
@@ -153,9 +152,9 @@ pub(crate) fn text(report: &Report, seconds: f64) -> String {
     }
     line("against untrained net", match_line(&report.against_untrained));
     line("against hand-crafted", match_line(&report.against_hce));
-    line("net", format!("{} (id {})", report.net.display(), exported["id"].as_str().unwrap_or("–")));
-    line("games", report.games.display().to_string());
-    line("everything else", report.folder.display().to_string());
+    line("net", format!("{} (id {})", report.net, exported["id"].as_str().unwrap_or("–")));
+    line("games", report.games.to_string());
+    line("everything else", report.folder.to_string());
     line("this call", format!("{seconds:.0} s"));
     text
 }
