@@ -1,7 +1,7 @@
 //! The columns of a block: games taken apart into streams of like things, and put together again.
 
 use xiangqi::judge::RuleSet;
-use xiangqi::{Color, Move, Position, Score};
+use xiangqi::{Move, Position, Score};
 
 use super::bytes::{Cursor, VarintError, push_varint, unzigzag, zigzag};
 use super::error::GameError;
@@ -14,10 +14,23 @@ const OPENINGS: usize = 2;
 const LENGTHS: usize = 3;
 const OUTCOMES: usize = 4;
 const OPENING_MOVES: usize = 5;
-const MOVES: usize = 6; // two: Red's, Black's
-const FLAGS: usize = 8;
-const SCORE_ESCAPES: usize = 9;
-const SCORES: usize = 10; // CONTEXTS of them
+const MOVES: usize = 6; // MOVE_CONTEXTS of them
+const FLAGS: usize = MOVES + MOVE_CONTEXTS;
+const SCORE_ESCAPES: usize = FLAGS + 1;
+const SCORES: usize = SCORE_ESCAPES + 1; // CONTEXTS of them
+
+/// Ranks are spread over columns by how many pieces the side to move has, four to a column: fewer pieces,
+/// smaller ranks. (Measured on 30,000 positions: 5.01 bits a move by order-0 entropy; in one column 5.16, by side
+/// 5.16, one column for each number of pieces 4.98.)
+const MOVE_CONTEXTS: usize = 4;
+const PIECES_PER_CONTEXT: u32 = 4;
+
+/// The column of the next move's rank.
+#[inline]
+fn move_column(position: &Position) -> usize {
+    let pieces = position.color(position.side_to_move()).count();
+    MOVES + (pieces.saturating_sub(1) / PIECES_PER_CONTEXT).min(MOVE_CONTEXTS as u32 - 1) as usize
+}
 
 /// How many columns a block has.
 pub const COLUMN_COUNT: usize = SCORES + CONTEXTS;
@@ -30,8 +43,10 @@ pub const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
     "lengths",
     "outcomes",
     "opening_moves",
-    "moves_red",
-    "moves_black",
+    "moves_0",
+    "moves_1",
+    "moves_2",
+    "moves_3",
     "flags",
     "score_escapes",
     "scores_0",
@@ -73,7 +88,6 @@ impl ColumnWriter {
     /// Adds a game. On an error nothing is added.
     pub(crate) fn push(&mut self, game: &GameRecord) -> Result<(), GameError> {
         let ranks = check_game(game)?;
-        let first_mover = game.start.position()?.side_to_move();
         let columns = &mut self.columns;
         push_varint(&mut columns[NUMBERS], zigzag(game.number.wrapping_sub(self.next_number) as i64));
         self.next_number = game.number.wrapping_add(1);
@@ -82,12 +96,10 @@ impl ColumnWriter {
         push_varint(&mut columns[LENGTHS], game.plies.len() as u64);
         columns[OUTCOMES].push(game.outcome.code() | game.reason.code() << 2);
         let (opening, scored) = ranks.split_at(game.opening.len());
-        columns[OPENING_MOVES].extend_from_slice(opening);
-        let mut mover = if game.opening.len().is_multiple_of(2) { first_mover } else { !first_mover };
+        columns[OPENING_MOVES].extend(opening.iter().map(|&(_, rank)| rank));
         let mut model = ScoreModel::new();
-        for (ply, &rank) in game.plies.iter().zip(scored) {
-            columns[MOVES + mover.index()].push(rank);
-            mover = !mover;
+        for (ply, &(column, rank)) in game.plies.iter().zip(scored) {
+            columns[column].push(rank);
             let zigzagged = model.residual(ply.score);
             let context = SCORES + model.context();
             if zigzagged < u64::from(ESCAPE) {
@@ -104,8 +116,8 @@ impl ColumnWriter {
     }
 }
 
-/// Checks that a game can be coded and gives the ranks of all its moves.
-fn check_game(game: &GameRecord) -> Result<Vec<u8>, GameError> {
+/// Checks that a game can be coded and gives for each of its moves the column (were it scored) and the rank.
+fn check_game(game: &GameRecord) -> Result<Vec<(usize, u8)>, GameError> {
     if game.len() > MAX_GAME_PLIES {
         return Err(GameError::Plies { found: game.len() as u64, limit: MAX_GAME_PLIES });
     }
@@ -119,11 +131,11 @@ fn check_game(game: &GameRecord) -> Result<Vec<u8>, GameError> {
             return Err(GameError::Score { ply: ply.number, found: score.0.into(), limit: Score::MATE });
         }
         let rank = position.move_rank(ply.mv).and_then(|rank| u8::try_from(rank).ok());
-        ranks.push(rank.ok_or_else(|| GameError::Move {
-            ply: ply.number,
-            mv: ply.mv,
-            fen: position.fen(),
-        })?);
+        let rank = rank.ok_or_else(|| {
+            let (ply, mv, fen) = (ply.number, ply.mv, position.fen());
+            GameError::Move { ply, mv, fen }
+        })?;
+        ranks.push((move_column(position), rank));
     }
     Ok(ranks)
 }
@@ -231,8 +243,7 @@ impl<'a> ColumnReader<'a> {
         }
         let mut model = ScoreModel::new();
         for number in head.opening_plies..head.opening_plies + head.scored_plies {
-            let column = if position.side_to_move() == Color::Red { MOVES } else { MOVES + 1 };
-            let rank = self.byte(column)?;
+            let rank = self.byte(move_column(&position))?;
             let mv = move_of(&position, number, rank)?;
             let score = self.score(&model, number)?;
             model.update(score);
