@@ -6,8 +6,9 @@ use nnue_format::quant::raw_to_cp;
 use nnue_format::{Eval, View};
 use xiangqi::{Color, PieceChange, Position};
 
+use crate::aligned::{Aligned, Bytes};
 use crate::cache::Cache;
-use crate::kernels::{MAX_INPUTS, Scratch};
+use crate::kernels::Scratch;
 use crate::net::EngineNet;
 use crate::stack::Stack;
 
@@ -25,12 +26,10 @@ pub struct Evaluator {
     net: Arc<EngineNet>,
     stack: Stack,
     cache: Cache,
-    input: Box<Input>,
+    /// Dense inputs: side to move, then the other side.
+    input: Aligned<Bytes>,
     scratch: Box<Scratch>,
 }
-
-#[repr(align(64))]
-struct Input([u8; MAX_INPUTS]);
 
 impl Evaluator {
     /// An evaluator with an empty line.
@@ -38,7 +37,7 @@ impl Evaluator {
         Evaluator {
             stack: Stack::new(&net),
             cache: Cache::new(&net),
-            input: Box::new(Input([0; MAX_INPUTS])),
+            input: Aligned::new(net.arch.dense_inputs() / Bytes::default().0.len()),
             scratch: Box::new(Scratch::new()),
             net,
         }
@@ -82,13 +81,12 @@ impl Evaluator {
         let side = position.side_to_move();
         let ply = self.stack.top();
         let [own, other] = [side, side.flip()].map(|color| &ply.accumulators[color.index()]);
-        let width = net.arch.side_activations();
-        let input = &mut self.input.0[..2 * width];
-        let (first, second) = input.split_at_mut(width);
+        let half = self.input.len() / 2;
+        let (first, second) = self.input.split_at_mut(half);
         (net.kernels.activate)(&own.sums, net.arch.activation(), first);
         (net.kernels.activate)(&other.sums, net.arch.activation(), second);
         let stack = net.arch.stacks().choose(position);
-        let mut raw = (net.kernels.propagate)(&net.stacks[stack], input, &mut self.scratch);
+        let mut raw = (net.kernels.propagate)(&net.stacks[stack], &self.input, &mut self.scratch);
         if net.psqt_columns > 0 {
             raw += own.psqt[stack] - other.psqt[stack];
         }

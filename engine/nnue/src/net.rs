@@ -1,10 +1,10 @@
 //! A net in the order its backend wants: built once, shared by all threads.
 
-use ndarray::Axis;
+use ndarray::{ArrayView1, ArrayView2, Axis};
 use nnue_format::{Architecture, QuantiseError, QuantisedNet};
 use thiserror::Error;
 
-use crate::aligned::Aligned;
+use crate::aligned::{Aligned, Ints, SignedBytes, Words};
 use crate::kernels::{Backend, BackendError, Kernels};
 use crate::permute;
 
@@ -13,25 +13,26 @@ pub struct EngineNet {
     pub(crate) arch: Architecture,
     pub(crate) backend: Backend,
     pub(crate) kernels: &'static Kernels,
-    pub(crate) ft_biases: Aligned<i16>,
+    pub(crate) ft_biases: Aligned<Words>,
     pub(crate) ft: FeatureRows,
     /// Inputs × PSQT columns.
-    pub(crate) psqt: Aligned<i32>,
+    psqt: Vec<i32>,
     pub(crate) psqt_columns: usize,
     pub(crate) stacks: Vec<Stack>,
 }
 
 /// The feature transformer's rows.
 pub(crate) struct FeatureRows {
-    weights: Aligned<i16>,
-    l1: usize,
+    weights: Aligned<Words>,
+    /// Lanes of a row.
+    width: usize,
 }
 
 impl FeatureRows {
     /// The row of a feature below the number of inputs.
     #[inline]
-    pub(crate) fn row(&self, feature: u32) -> &[i16] {
-        &self.weights[feature as usize * self.l1..][..self.l1]
+    pub(crate) fn row(&self, feature: u32) -> &[Words] {
+        &self.weights[feature as usize * self.width..][..self.width]
     }
 }
 
@@ -39,22 +40,25 @@ impl FeatureRows {
 pub(crate) struct Stack {
     pub(crate) dense1: Dense,
     pub(crate) dense2: Dense,
-    pub(crate) out_weights: Aligned<i8>,
+    pub(crate) out_weights: Vec<i8>,
     pub(crate) out_bias: i32,
 }
 
 /// A dense layer, weights by blocks of four inputs ([`permute::dense`]).
 pub(crate) struct Dense {
     pub(crate) outputs: usize,
-    pub(crate) biases: Aligned<i32>,
-    weights: Aligned<i8>,
+    pub(crate) biases: Aligned<Ints>,
+    /// Lane `block * outputs / 8 + i`: outputs `8 * i..8 * i + 8`, four inputs each.
+    pub(crate) weights: Aligned<SignedBytes>,
 }
 
 impl Dense {
-    /// The weights of a block of four inputs: `[output][input in the block]`.
-    #[inline]
-    pub(crate) fn block(&self, block: usize) -> &[i8] {
-        &self.weights[4 * self.outputs * block..][..4 * self.outputs]
+    fn new(biases: ArrayView1<'_, i32>, weights: ArrayView2<'_, i8>) -> Dense {
+        Dense {
+            outputs: biases.len(),
+            biases: Aligned::collect(biases.len(), biases.iter().copied()),
+            weights: Aligned::collect(weights.len(), permute::dense(weights)),
+        }
     }
 }
 
@@ -79,31 +83,26 @@ impl EngineNet {
         net.check()?;
         let (arch, layers) = (net.arch, &net.layers);
         let order = kernels.pack_order;
-        let mut weights = Aligned::new(arch.inputs() * arch.l1());
-        for (to, from) in weights.chunks_exact_mut(arch.l1()).zip(layers.ft_weights.rows()) {
-            to.iter_mut().zip(permute::row(from, order)).for_each(|(to, from)| *to = from);
+        let width = arch.l1() / Words::default().0.len();
+        let mut weights = Aligned::new(arch.inputs() * width);
+        for (to, from) in weights.chunks_exact_mut(width).zip(layers.ft_weights.rows()) {
+            permute::row(from, order, to);
         }
+        let mut ft_biases = Aligned::new(width);
+        permute::row(layers.ft_biases.view(), order, &mut ft_biases);
         let stack = |s| Stack {
-            dense1: Dense {
-                outputs: arch.l2(),
-                biases: Aligned::collect(layers.dense1_biases.row(s).iter().copied()),
-                weights: Aligned::collect(permute::dense(layers.dense1_weights.index_axis(Axis(0), s))),
-            },
-            dense2: Dense {
-                outputs: arch.l3(),
-                biases: Aligned::collect(layers.dense2_biases.row(s).iter().copied()),
-                weights: Aligned::collect(permute::dense(layers.dense2_weights.index_axis(Axis(0), s))),
-            },
-            out_weights: Aligned::collect(layers.out_weights.row(s).iter().copied()),
+            dense1: Dense::new(layers.dense1_biases.row(s), layers.dense1_weights.index_axis(Axis(0), s)),
+            dense2: Dense::new(layers.dense2_biases.row(s), layers.dense2_weights.index_axis(Axis(0), s)),
+            out_weights: layers.out_weights.row(s).to_vec(),
             out_bias: layers.out_biases[s],
         };
         Ok(EngineNet {
             arch,
             backend,
             kernels,
-            ft_biases: Aligned::collect(permute::row(layers.ft_biases.view(), order)),
-            ft: FeatureRows { weights, l1: arch.l1() },
-            psqt: Aligned::collect(layers.psqt.iter().copied()),
+            ft_biases,
+            ft: FeatureRows { weights, width },
+            psqt: layers.psqt.iter().copied().collect(),
             psqt_columns: arch.psqt_columns(),
             stacks: (0..arch.stack_count()).map(stack).collect(),
         })

@@ -4,7 +4,7 @@ use xiangqi::PieceChange;
 
 use nnue_format::View;
 
-use crate::aligned::Aligned;
+use crate::aligned::{Aligned, Words};
 use crate::net::EngineNet;
 
 /// The most stacks, and so PSQT columns, there are.
@@ -13,7 +13,7 @@ pub(crate) const MAX_COLUMNS: usize = 16;
 /// Feature-transformer sums of one perspective.
 #[derive(Clone)]
 pub(crate) struct Accumulator {
-    pub(crate) sums: Aligned<i16>,
+    pub(crate) sums: Aligned<Words>,
     pub(crate) psqt: [i32; MAX_COLUMNS],
 }
 

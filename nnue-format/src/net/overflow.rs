@@ -74,16 +74,19 @@ impl Bounds {
         for rank in self.top[..most].iter_mut().chain(&mut self.bottom[..most]) {
             rank.fill(0);
         }
+        let mut carry = vec![0; self.high.len()];
         for row in rows {
             // Each weight sinks down the ranking: the larger stays, the smaller goes on.
-            let mut carry = row.to_vec();
-            let mut carry_low = carry.clone();
-            for (top, bottom) in self.top[..most].iter_mut().zip(&mut self.bottom[..most]) {
-                for i in 0..top.len().min(carry.len()) {
-                    (top[i], carry[i]) = (top[i].max(carry[i]), top[i].min(carry[i]));
+            carry.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+            for top in &mut self.top[..most] {
+                for (top, carry) in top.iter_mut().zip(&mut carry) {
+                    (*top, *carry) = ((*top).max(*carry), (*top).min(*carry));
                 }
-                for i in 0..bottom.len().min(carry_low.len()) {
-                    (bottom[i], carry_low[i]) = (bottom[i].min(carry_low[i]), bottom[i].max(carry_low[i]));
+            }
+            carry.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+            for bottom in &mut self.bottom[..most] {
+                for (bottom, carry) in bottom.iter_mut().zip(&mut carry) {
+                    (*bottom, *carry) = ((*bottom).min(*carry), (*bottom).max(*carry));
                 }
             }
         }

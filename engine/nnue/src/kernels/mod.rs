@@ -9,15 +9,17 @@ use std::fmt;
 use std::str::FromStr;
 
 use nnue_format::Activation;
+use nnue_format::quant::HIDDEN_MAX;
 use thiserror::Error;
 
+use crate::aligned::{Bytes, Ints, Words};
 use crate::net::{FeatureRows, Stack};
 
 /// The functions of one instruction set. Safe to call: a table is only handed out by its `detect`
 /// where the CPU has the set.
 pub(crate) struct Kernels {
     /// `pack_order[i]`: which neuron of a group of `pack_order.len()` is stored at place `i` of an
-    /// accumulator, so that `activate` packs words to bytes without shuffling.
+    /// accumulator, so that `activate` packs words to bytes without shuffling. Empty: file order.
     pub(crate) pack_order: &'static [usize],
     pub(crate) update: UpdateFn,
     pub(crate) activate: ActivateFn,
@@ -26,37 +28,54 @@ pub(crate) struct Kernels {
 
 /// `(rows, source, add, sub, target)`: `target = source + Σ rows[add] − Σ rows[sub]`, modulo 2^16;
 /// without a source, `target` is changed in place.
-pub(crate) type UpdateFn = fn(&FeatureRows, Option<&[i16]>, &[u32], &[u32], &mut [i16]);
+pub(crate) type UpdateFn = fn(&FeatureRows, Option<&[Words]>, &[u32], &[u32], &mut [Words]);
 
 /// `(sums, activation, out)`: one side's dense inputs from its accumulator.
-pub(crate) type ActivateFn = fn(&[i16], Activation, &mut [u8]);
+pub(crate) type ActivateFn = fn(&[Words], Activation, &mut [Bytes]);
 
 /// `(stack, input, scratch)`: the output of a stack before PSQT.
-pub(crate) type PropagateFn = fn(&Stack, &[u8], &mut Scratch) -> i32;
+pub(crate) type PropagateFn = fn(&Stack, &[Bytes], &mut Scratch) -> i32;
 
 /// Widest dense input: both sides' 2048 activations.
-pub(crate) const MAX_INPUTS: usize = 2 * nnue_format::arch::L1_RANGE.1;
+const MAX_INPUTS: usize = 2 * nnue_format::arch::L1_RANGE.1;
 /// Widest hidden layer.
-pub(crate) const MAX_HIDDEN: usize = nnue_format::arch::DENSE_RANGE.1;
+const MAX_HIDDEN: usize = nnue_format::arch::DENSE_RANGE.1;
 
 /// Buffers of [`PropagateFn`], kept between calls so that nobody clears them.
 pub(crate) struct Scratch {
     /// Numbers of the non-zero blocks of four inputs.
     pub(crate) blocks: [u16; MAX_INPUTS / 4],
-    pub(crate) sums: [i32; MAX_HIDDEN],
-    pub(crate) hidden1: [u8; MAX_HIDDEN],
-    pub(crate) hidden2: [u8; MAX_HIDDEN],
+    pub(crate) sums: [Ints; MAX_HIDDEN / 8],
+    pub(crate) hidden: [Bytes; MAX_HIDDEN / 32],
 }
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
         Scratch {
             blocks: [0; MAX_INPUTS / 4],
-            sums: [0; MAX_HIDDEN],
-            hidden1: [0; MAX_HIDDEN],
-            hidden2: [0; MAX_HIDDEN],
+            sums: [Ints::default(); MAX_HIDDEN / 8],
+            hidden: [Bytes::default(); MAX_HIDDEN / 32],
         }
     }
+}
+
+/// The hidden activations of a layer's sums, in place of those before.
+#[inline(always)]
+fn clip_hidden(sums: &[Ints], shift: u32, hidden: &mut [Bytes]) {
+    let bytes = hidden.iter_mut().flat_map(|lane| lane.0.as_chunks_mut::<8>().0);
+    for (to, from) in bytes.zip(sums) {
+        *to = from.0.map(|sum| (sum >> shift).clamp(0, HIDDEN_MAX) as u8);
+    }
+}
+
+/// The output layer.
+#[inline(always)]
+fn output(stack: &Stack, hidden: &[Bytes]) -> i32 {
+    let mut sum = stack.out_bias;
+    for (lane, weights) in hidden.iter().zip(stack.out_weights.chunks(32)) {
+        sum += lane.0.iter().zip(weights).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum::<i32>();
+    }
+    sum
 }
 
 /// An instruction set that nets can be evaluated with. All give the same bits.
