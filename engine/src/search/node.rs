@@ -151,7 +151,8 @@ impl Thread<'_> {
 
         if !PV && !in_check && excluded.is_none() {
             // 6. Razoring: far below alpha only captures can help.
-            if depth <= RAZOR_DEPTH && eval + RAZOR_MARGIN[depth as usize] < alpha {
+            let hopeless = !Score(alpha).is_decided() && depth <= RAZOR_DEPTH;
+            if hopeless && eval + RAZOR_MARGIN[depth as usize] < alpha {
                 let score = self.quiescence::<false>(alpha, alpha + 1, ply, false);
                 if score <= alpha {
                     return score;
@@ -238,8 +239,9 @@ impl Thread<'_> {
             };
             let base_reduction = reduction(depth, number);
 
-            // 12. Shallow pruning, once some move is known not to lose at once.
-            if best > -Score::RULE_WIN_FLOOR && ply > 0 {
+            // 12. Shallow pruning, once some move is known not to lose at once, and while no mate is
+            // being shortened. Quiet checks are spared.
+            if best > -Score::RULE_WIN_FLOOR && alpha < Score::RULE_WIN_FLOOR {
                 let left = (depth - base_reduction / PLY).max(0);
                 if quiet {
                     if !in_check {
@@ -248,7 +250,6 @@ impl Thread<'_> {
                         }
                         let hope = static_eval + FUTILITY_BASE + FUTILITY_STEP * left + history / 160;
                         if left <= FUTILITY_DEPTH && hope <= alpha && !self.position().gives_check(mv) {
-                            picker.skip_quiets();
                             continue;
                         }
                     }

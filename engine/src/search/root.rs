@@ -33,6 +33,7 @@ impl Thread<'_> {
         let lines = limits.multi_pv.clamp(1, self.root_moves.len().max(1));
         let mut completed = 0;
         let mut settled = 0usize;
+        let mut whole: Vec<RootMove> = Vec::new();
         let first = 1 + (self.id as i32 & 1);
         for depth in first..=deepest {
             self.root_depth = depth;
@@ -51,10 +52,13 @@ impl Thread<'_> {
                 }
             }
             if self.stopped {
-                self.restore_unsearched();
+                self.settle_broken_off(lines, whole);
                 break;
             }
             completed = depth;
+            if lines > 1 {
+                whole.clone_from(&self.root_moves);
+            }
             for line in 0..lines {
                 self.report(depth, line, ScoreBound::Exact, report);
             }
@@ -68,11 +72,19 @@ impl Thread<'_> {
     }
 
     /// After a broken-off iteration: moves it searched keep their new scores, others the old ones.
-    fn restore_unsearched(&mut self) {
+    /// Several lines can be compared only at one depth, so they go back to the last `whole` iteration.
+    fn settle_broken_off(&mut self, lines: usize, whole: Vec<RootMove>) {
+        if lines > 1 && !whole.is_empty() {
+            self.root_moves = whole;
+            return;
+        }
         for root in &mut self.root_moves {
             if root.score == -Score::INFINITE {
                 root.score = root.previous_score;
             }
+        }
+        if lines > 1 {
+            self.root_moves.sort_by_key(|root| -root.score);
         }
     }
 

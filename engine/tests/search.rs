@@ -1,0 +1,192 @@
+//! What the search promises: the same result every time, exact node counts, mates that are mates,
+//! wins by rule that are not shown as mates.
+
+use engine::bench::POSITIONS;
+use engine::eval::EvalSource;
+use engine::search::{Limits, SearchResult, Searcher};
+use engine::uci::game_from;
+use serde_json::Value;
+use xiangqi::judge::{self, EndReason, RuleSet};
+use xiangqi::{Game, Move, Position, Score};
+
+const MATES: &str = include_str!("../../tests/data/vectors/mates.json");
+
+fn game(fen: &str) -> Game {
+    Game::new(Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}")))
+}
+
+fn search(game: &Game, limits: &Limits) -> SearchResult {
+    Searcher::new(16, EvalSource::Hce).search(game, limits, &mut |_| {})
+}
+
+#[test]
+fn the_same_search_gives_the_same_result() {
+    let mut searcher = Searcher::new(4, EvalSource::Hce);
+    for fen in POSITIONS.iter().step_by(4) {
+        let game = game(fen);
+        let limits = Limits::nodes(3000);
+        searcher.new_game();
+        let first = searcher.search(&game, &limits, &mut |_| {});
+        searcher.new_game();
+        let second = searcher.search(&game, &limits, &mut |_| {});
+        assert_eq!(first, second, "after new_game: {fen}");
+        let fresh = Searcher::new(4, EvalSource::Hce).search(&game, &limits, &mut |_| {});
+        assert_eq!(first, fresh, "by a new searcher: {fen}");
+    }
+}
+
+#[test]
+fn node_limits_hold_to_the_node() {
+    for nodes in [1, 2, 10, 100, 777, 5000] {
+        let found = search(&Game::new(Position::start()), &Limits::nodes(nodes));
+        assert_eq!(found.nodes, nodes);
+        assert!(found.best.is_some() && !found.pv.is_empty(), "{nodes} nodes");
+    }
+}
+
+#[test]
+fn lines_are_legal_and_bounded() {
+    for fen in POSITIONS {
+        let game = game(fen);
+        let limits = Limits { multi_pv: 3, ..Limits::nodes(2000) };
+        let mut searcher = Searcher::new(4, EvalSource::Hce);
+        let mut reports = 0;
+        let found = searcher.search(&game, &limits, &mut |info| {
+            reports += 1;
+            assert!(!info.line.pv.is_empty(), "{fen}: a report without a move");
+        });
+        assert!(reports > 0 && found.best == found.pv.first().copied(), "{fen}");
+        let legal = game.position().legal_moves();
+        let wanted = legal.len().min(3);
+        assert!(found.lines.len() == wanted || found.depth == 0, "{fen}: {} lines", found.lines.len());
+        for pair in found.lines.windows(2) {
+            assert!(pair[0].score >= pair[1].score && pair[0].pv[0] != pair[1].pv[0], "{fen}");
+        }
+        for line in &found.lines {
+            assert!(line.score.0.abs() < Score::INFINITE, "{fen}");
+            let mut along = game.clone();
+            for &mv in &line.pv {
+                along.try_play(mv).unwrap_or_else(|error| panic!("{fen}: {error}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_moves_asked_for_are_searched() {
+    let game = Game::new(Position::start());
+    let asked: Vec<Move> = ["a0a1", "i3i4"].iter().filter_map(|text| text.parse().ok()).collect();
+    let limits = Limits { search_moves: asked.clone(), ..Limits::depth(5) };
+    assert!(search(&game, &limits).best.is_some_and(|mv| asked.contains(&mv)));
+}
+
+#[test]
+fn without_a_legal_move_there_is_no_best_one() {
+    let mated = search(&game("3k5/9/9/9/9/9/9/9/4R4/3RK4 b"), &Limits::depth(3));
+    assert_eq!((mated.best, mated.score), (None, Score::mated_in(0)));
+}
+
+struct Mate {
+    id: String,
+    fen: String,
+    moves: Option<i32>,
+    none_below: i32,
+}
+
+fn mates() -> Vec<Mate> {
+    let values: Vec<Value> = serde_json::from_str(MATES).expect("mates.json is JSON");
+    let number = |value: &Value, key: &str| value[key].as_i64().map(|n| n as i32);
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    values
+        .iter()
+        .map(|value| Mate {
+            id: text(value, "id"),
+            fen: text(value, "fen"),
+            moves: number(value, "mate_in"),
+            none_below: number(value, "no_mate_in_fewer_than").unwrap_or(1),
+        })
+        .collect()
+}
+
+#[test]
+fn short_mates_are_found_and_none_is_invented() {
+    for mate in mates() {
+        let game = game(&mate.fen);
+        let short = mate.moves.filter(|&moves| moves <= 3);
+        let nodes = if short.is_some() { 60_000 } else { 15_000 };
+        let found = search(&game, &Limits::nodes(nodes));
+        let plies = found.score.mate_plies();
+        if let Some(plies) = plies.filter(|&plies| plies > 0) {
+            let moves = (plies + 1) / 2;
+            assert!(
+                moves >= mate.none_below,
+                "{}: mate {moves} is claimed below {}",
+                mate.id,
+                mate.none_below
+            );
+            assert_ends_in_mate(&mate.id, &game, &found, plies);
+        }
+        if let Some(moves) = short {
+            assert_eq!(plies, Some(2 * moves - 1), "{}: {:?} {:?}", mate.id, found.score, found.pv);
+        }
+    }
+}
+
+/// A mate's line need not be whole (the table may cut it), but if it is, it ends in mate.
+fn assert_ends_in_mate(id: &str, game: &Game, found: &SearchResult, plies: i32) {
+    let mut along = game.clone();
+    for &mv in &found.pv {
+        along.try_play(mv).unwrap_or_else(|error| panic!("{id}: {error}"));
+    }
+    if found.pv.len() as i32 == plies {
+        let reason = judge::status(&along, RuleSet::Competition).reason;
+        assert!(matches!(reason, Some(EndReason::Checkmate | EndReason::Stalemate)), "{id}: {:?}", found.pv);
+    }
+}
+
+#[test]
+fn a_win_by_rule_is_no_mate() {
+    // The rook chases the unprotected cannon, which has no other safe place (a report from practice): by the rules
+    // the chaser must give way, and the engine must not call that mate.
+    let start =
+        Position::from_fen("3ak1b2/4a4/9/8p/3P5/4R3P/7n1/4B4/1Cr1A4/3AK1B2 w - - 0 1").expect("a position");
+    let round = ["b1b0", "c1c0", "b0b1", "c0c1"];
+    for rounds in 0..3 {
+        let moves: Vec<&str> = std::iter::repeat_n(round, rounds).flatten().collect();
+        let game = game_from(start.clone(), &moves).expect("legal moves");
+        let found = search(&game, &Limits::nodes(20_000));
+        assert_eq!(found.score.mate_plies(), None, "after {rounds} rounds: {:?}", found.pv);
+    }
+}
+
+#[test]
+fn public_reports_of_false_mates_stay_right() {
+    // (FEN, moves): positions in which engines of others claimed a mate that there was not.
+    let cases = [
+        (
+            "1rbaka3/3r5/n1c1b4/p1p1R3p/9/2c3P2/P3P3P/2NC2N2/4A4/R1BAK1B2 b - - 0 12",
+            "d8d5 d2f2 d5f5 c0e2 c4c3 a3a4 b9b8 e6e4 f5f3 g2h4 b8h8 g4g5 f3g3 g5f5 g3h3 h4g6 h8h6 f5f6 h3f3 g6h4 f3h3",
+        ),
+        ("3aka1r1/9/1c1C4c/p2r4p/1R4p2/5n3/P3P1P1P/2N3N2/4A4/R1B1KAB2 w", ""),
+        ("3aka3/4n4/9/9/9/9/9/7C1/7r1/3AK4 w", ""),
+        ("5R3/4k4/9/4r4/9/9/5p3/5A3/5K3/9 b", ""),
+    ];
+    for (fen, moves) in cases {
+        let moves: Vec<&str> = moves.split_whitespace().collect();
+        let start = Position::from_fen(fen).expect(fen);
+        let game = game_from(start, &moves).expect("legal moves");
+        let found = search(&game, &Limits::nodes(60_000));
+        assert_eq!(found.score.mate_plies(), None, "{fen}: {:?}", found.pv);
+    }
+}
+
+#[test]
+fn several_threads_search_too() {
+    let mut searcher = Searcher::new(16, EvalSource::Hce);
+    searcher.set_threads(3);
+    let game = Game::new(Position::start());
+    let found = searcher.search(&game, &Limits::depth(8), &mut |_| {});
+    assert!(found.best.is_some() && found.depth == 8);
+    let found = searcher.search(&game, &Limits::nodes(20_000), &mut |_| {});
+    assert!(found.best.is_some() && found.nodes >= 20_000);
+}
