@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use xiangqi::{Color, Position};
 
-use crate::outcome::{Outcome, Reason};
+use crate::outcome::Outcome;
 use crate::record::{GameRecord, PairRecord};
 
 /// Columns of the movetext.
@@ -77,7 +77,7 @@ fn game_text(record: &PairRecord, number: usize, game: &GameRecord) -> String {
     }
     tag("Format", "ICCS");
     tag("OpeningPlies", &record.opening_plies.to_string());
-    tag("Termination", &termination(game));
+    tag("Termination", game.reason.name());
     text.push('\n');
     text.push_str(&movetext(record, game, result));
     text.push_str("\n\n");
@@ -102,13 +102,6 @@ fn tag_text(text: &str) -> String {
         out.push(c);
     }
     out
-}
-
-fn termination(game: &GameRecord) -> String {
-    match (&game.reason, &game.detail) {
-        (Reason::Failure(kind), Some(detail)) => tag_text(&format!("{}: {detail}", kind.name())),
-        (reason, _) => reason.name().to_owned(),
-    }
 }
 
 fn movetext(record: &PairRecord, game: &GameRecord, result: &str) -> String {

@@ -54,6 +54,8 @@ pub(crate) struct EngineProcess {
     outbox: Option<Sender<String>>,
     lines: Receiver<Line>,
     stderr: Arc<Mutex<Vec<u8>>>,
+    /// Closed when stderr has been read to its end.
+    stderr_end: Receiver<()>,
 }
 
 impl EngineProcess {
@@ -77,11 +79,15 @@ impl EngineProcess {
         if let Some(stdout) = child.stdout.take() {
             thread::spawn(move || read_lines(BufReader::new(stdout), &sink));
         }
+        let (open, stderr_end) = channel();
         if let Some(pipe) = child.stderr.take() {
             let kept = Arc::clone(&stderr);
-            thread::spawn(move || drain(pipe, &kept));
+            thread::spawn(move || {
+                drain(pipe, &kept);
+                drop(open);
+            });
         }
-        Ok(EngineProcess { child, exit: None, outbox: Some(outbox), lines, stderr })
+        Ok(EngineProcess { child, exit: None, outbox: Some(outbox), lines, stderr, stderr_end })
     }
 
     /// Queues a line for the engine. Never blocks; that the engine is gone shows when reading.
@@ -119,8 +125,11 @@ impl EngineProcess {
         }
     }
 
-    /// The end of what it wrote to stderr, on one line.
+    /// The end of what it wrote to stderr, on one line. If the process has ended, all of it is there.
     pub(crate) fn stderr_tail(&self) -> String {
+        if self.exit.is_some() {
+            let _ = self.stderr_end.recv_timeout(EXIT_WAIT);
+        }
         let kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&kept).split_whitespace().collect::<Vec<_>>().join(" ")
     }

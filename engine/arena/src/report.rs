@@ -35,7 +35,7 @@ pub fn statistics(counts: &Counts, sprt: Option<&Sprt>) -> Map<String, Value> {
     put("nelo", number(estimate.nelo));
     put("nelo_error", number(estimate.nelo_error));
     put("los", number(estimate.los));
-    put("score", number(estimate.score));
+    put("score", number(plain_score(counts)));
     if let Some(sprt) = sprt {
         let (lower, upper) = sprt.bounds();
         put("model", sprt.model().to_string().into());
@@ -45,6 +45,14 @@ pub fn statistics(counts: &Counts, sprt: Option<&Sprt>) -> Map<String, Value> {
         put("upper", number(upper));
     }
     map
+}
+
+/// Points per game as counted, without what stands in for empty cells; 1/2 for no games.
+fn plain_score(counts: &Counts) -> f64 {
+    let cells = counts.as_slice();
+    let sum: u64 = cells.iter().sum();
+    let points: u64 = (0u64..).zip(cells).map(|(i, n)| i * n).sum();
+    if sum == 0 { 0.5 } else { points as f64 / (sum * (cells.len() as u64 - 1)) as f64 }
 }
 
 /// The same for people.
@@ -57,7 +65,7 @@ pub fn statistics_text(counts: &Counts, sprt: Option<&Sprt>) -> String {
         e.nelo,
         e.nelo_error,
         100.0 * e.los,
-        100.0 * e.score,
+        100.0 * plain_score(counts),
         counts.games(),
     );
     if let Some(sprt) = sprt {

@@ -199,7 +199,7 @@ mod tests {
         };
         check("", 1, true, "has 0 openings");
         check(FEN, 2, false, "--book-wrap");
-        check("h2e2\nh2h9", 1, true, "line 2");
+        check("h2e2\nh2h8", 1, true, "line 2");
         check("h2e2 x", 1, true, "line 1");
         check("nonsense/w", 1, true, "line 1");
         assert!(book(FEN, 2, true).is_ok());
