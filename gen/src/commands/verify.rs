@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use nnue_format::record::{GameRecord, Outcome, RawBlock, ReadError, Reader, Reason};
+use rayon::prelude::*;
 use serde_json::json;
 use xiangqi::Game;
 use xiangqi::judge::{self, GameResult};
@@ -95,40 +96,72 @@ pub fn run(args: &FileArgs) -> anyhow::Result<ExitCode> {
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Checks a file to its end.
+/// Checks a file to its end, some blocks at a time on all cores.
 pub fn check<R: std::io::Read + std::io::Seek>(reader: &mut Reader<R>) -> Verdict {
     let mut verdict = Verdict::default();
     let mut numbers = HashSet::new();
-    while let Some(block) = reader.next_block() {
-        if let Err(error) = block.and_then(|block| check_block(&block, &mut numbers, &mut verdict)) {
-            verdict.damage.push(Damage { offset: error.offset(), what: error.to_string() });
+    loop {
+        let batch: Vec<_> = std::iter::from_fn(|| reader.next_block()).take(BATCH).collect();
+        if batch.is_empty() {
+            return verdict;
+        }
+        let checked: Vec<_> =
+            batch.into_par_iter().map(|block| block.and_then(|block| check_block(&block))).collect();
+        for block in checked {
+            match block {
+                Ok(block) => verdict.add(block, &mut numbers),
+                Err(error) => {
+                    verdict.damage.push(Damage { offset: error.offset(), what: error.to_string() });
+                }
+            }
         }
     }
-    verdict
 }
 
-fn check_block(block: &RawBlock, numbers: &mut HashSet<u64>, verdict: &mut Verdict) -> Result<(), ReadError> {
+/// Blocks in memory at a time.
+const BATCH: usize = 16;
+
+/// What the check of one block found.
+struct BlockVerdict {
+    offset: u64,
+    numbers: Vec<u64>,
+    positions: u64,
+    damage: Vec<Damage>,
+}
+
+impl Verdict {
+    fn add(&mut self, block: BlockVerdict, numbers: &mut HashSet<u64>) {
+        let BlockVerdict { offset, numbers: found, positions, damage } = block;
+        self.games += found.len() as u64;
+        self.positions += positions;
+        self.damage.extend(damage);
+        for number in found {
+            if !numbers.insert(number) {
+                let what = format!("game number {number} is in the file a second time");
+                self.damage.push(Damage { offset, what });
+            }
+        }
+    }
+}
+
+fn check_block(block: &RawBlock) -> Result<BlockVerdict, ReadError> {
     let games = block.games()?;
     let sum = |count: fn(&GameRecord) -> usize| games.iter().map(|game| count(game) as u64).sum::<u64>();
-    let stored = (block.head.plies, block.head.positions);
+    let stored = (u64::from(block.head.plies), u64::from(block.head.positions));
     let counted = (sum(GameRecord::len), sum(|game| game.plies.len()));
     let offset = block.offset;
-    if counted != (u64::from(stored.0), u64::from(stored.1)) {
+    let mut damage = Vec::new();
+    if counted != stored {
         let what = format!("the block's head says {stored:?} plies and positions, counted {counted:?}");
-        verdict.damage.push(Damage { offset, what });
+        damage.push(Damage { offset, what });
     }
     for game in &games {
-        verdict.games += 1;
-        verdict.positions += game.plies.len() as u64;
-        if !numbers.insert(game.number) {
-            let what = format!("game number {} is in the file a second time", game.number);
-            verdict.damage.push(Damage { offset, what });
-        }
         if let Err(fault) = check_game(game) {
-            verdict.damage.push(Damage { offset, what: format!("game {}: {fault}", game.number) });
+            damage.push(Damage { offset, what: format!("game {}: {fault}", game.number) });
         }
     }
-    Ok(())
+    let numbers = games.iter().map(|game| game.number).collect();
+    Ok(BlockVerdict { offset, numbers, positions: counted.1, damage })
 }
 
 /// Checks a game: every move legal, none after the end, and the end as recorded. Where the generator ended the

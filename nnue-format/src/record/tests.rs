@@ -481,3 +481,19 @@ fn golden_games_are_legal() {
         }
     }
 }
+
+/// The document shows the golden file as it is.
+#[test]
+fn document_shows_the_golden_file() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let document = std::fs::read_to_string(format!("{root}/docs/record-format.md")).unwrap();
+    let dump = document.split_once("```hexdump\n").unwrap().1.split_once("```").unwrap().0;
+    let mut shown = Vec::new();
+    for line in dump.lines() {
+        let (offset, bytes) = line.split_once("  ").unwrap();
+        assert_eq!(usize::from_str_radix(offset, 16).unwrap(), shown.len());
+        shown.extend(bytes.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()));
+    }
+    let golden = std::fs::read(format!("{root}/nnue-format/tests/golden/two_games.rec")).unwrap();
+    assert_eq!(shown, golden);
+}

@@ -1,0 +1,173 @@
+//! The program itself: exit codes, JSON, kill -9 and Ctrl-C.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use datagen::seed::game_rng;
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_chuhe-gen");
+
+fn command(out: &Path, rest: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.arg("play").arg("--out").arg(out).args(rest.split(' '));
+    command
+}
+
+fn done(command: &mut Command, code: i32) -> Output {
+    let output = command.output().expect("the program starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{command:?}: {stderr}");
+    output
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("JSON alone on stdout")
+}
+
+fn tool(verb: &str, file: &Path, code: i32) -> Value {
+    json(&done(Command::new(PROGRAM).arg(verb).arg(file).arg("--json"), code))
+}
+
+#[test]
+fn play_inspect_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rec");
+    let rest = "--games 6 --nodes 60 --seed 3 --threads 1 --json";
+    let played = json(&done(&mut command(&out, rest), 0));
+    assert_eq!((&played["games"], &played["state"]), (&6.into(), &"complete".into()));
+    let again = json(&done(&mut command(&out, rest), 0));
+    assert_eq!((&again["games"], &again["state"]), (&6.into(), &"already complete".into()));
+
+    let inspected = tool("inspect", &out, 0);
+    assert_eq!(inspected["games"], 6);
+    assert_eq!(inspected["positions"], played["positions"]);
+    assert_eq!(inspected["bytes"], out.metadata().unwrap().len());
+    let sum = |counts: &Value| counts.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum(&inspected["outcomes"]), sum(&inspected["reasons"])), (6, 6));
+    let ratio = inspected["bytes_per_position"].as_f64().unwrap();
+    assert!(
+        (ratio - out.metadata().unwrap().len() as f64 / played["positions"].as_f64().unwrap()).abs() < 1e-9
+    );
+    assert_eq!(inspected["plan"]["seed"], 3);
+
+    let verified = tool("verify", &out, 0);
+    assert_eq!((&verified["ok"], &verified["games"]), (&true.into(), &6.into()));
+    assert_eq!(verified["positions"], played["positions"]);
+    assert_eq!(verified["damage"], Value::Array(vec![]));
+
+    let manifest = std::fs::read_to_string(folder.path().join("a.rec.manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(
+        (&manifest["seed"], &manifest["net"], &manifest["games"]),
+        (&3.into(), &"none".into(), &6.into())
+    );
+
+    let mut bytes = std::fs::read(&out).unwrap();
+    let at = bytes.len() / 2;
+    bytes[at] ^= 0x20;
+    std::fs::write(&out, bytes).unwrap();
+    let verified = tool("verify", &out, 1);
+    assert_eq!(verified["ok"], false);
+    assert!(verified["damage"][0]["offset"].as_u64().unwrap() <= at as u64);
+    assert!(verified["damage"][0]["what"].as_str().unwrap().contains("CRC32C"));
+}
+
+#[test]
+fn what_cannot_run_exits_with_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rec");
+    let stderr = |output: Output| String::from_utf8(output.stderr).unwrap();
+    done(&mut command(&out, "--games 1 --nodes 1 --seed 1 --threads 1 --quiet"), 0);
+    let other = stderr(done(&mut command(&out, "--games 1 --nodes 1 --seed 2 --threads 1 --quiet"), 2));
+    assert!(other.contains("seed: 1 there, 2 here"), "{other}");
+    let nodes = stderr(done(&mut command(&out, "--games 1 --nodes 0"), 2));
+    assert!(nodes.contains("--nodes is 0"), "{nodes}");
+    let net = stderr(done(&mut command(&out, "--games 1 --nodes 1 --net no-such-file"), 2));
+    assert!(net.contains("no-such-file"), "{net}");
+    let nowhere = folder.path().join("no such folder").join("a.rec");
+    let nowhere = stderr(done(&mut command(&nowhere, "--games 1 --nodes 1"), 2));
+    assert!(nowhere.contains("cannot open for writing"), "{nowhere}");
+    done(Command::new(PROGRAM).args(["verify", "no-such-file", "--json"]), 2);
+    done(Command::new(PROGRAM).args(["play", "--games", "1"]), 2);
+}
+
+fn start(out: &Path, rest: &str) -> Child {
+    command(out, rest).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts")
+}
+
+/// Kills runs with SIGKILL at random moments and goes on: the end is the undisturbed file, byte for byte. Time
+/// decides where the kills fall, not what comes out.
+#[test]
+fn kill_9_loses_nothing() {
+    let kills = if std::env::var_os("CHUHE_FULL").is_some() { 10 } else { 3 };
+    // Enough plies for whole blocks, little enough search that a kill meets everything there is to meet.
+    let rest = "--games 450 --nodes 30 --balance-nodes 30 --hash 1 --seed 5 --threads 2 --quiet";
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
+    let begun = std::time::Instant::now();
+    done(&mut command(&whole, rest), 0);
+    let span = begun.elapsed().as_millis() as u64;
+    let mut rng = game_rng(9, kills);
+    let mut killed = 0;
+    for _ in 0..kills {
+        let mut child = start(&out, rest);
+        std::thread::sleep(Duration::from_millis(rng.below(span * 9 / 10)));
+        killed += u64::from(child.try_wait().unwrap().is_none());
+        _ = child.kill();
+        child.wait().unwrap();
+    }
+    assert!(killed > 0, "all runs ended before they were killed");
+    done(&mut command(&out, rest), 0);
+    assert!(std::fs::read(&out).unwrap() == std::fs::read(&whole).unwrap(), "the files differ");
+    let verified = tool("verify", &out, 0);
+    assert_eq!((&verified["games"], &verified["ok"]), (&450.into(), &true.into()));
+}
+
+/// Ctrl-C keeps whole games, says how to go on and exits with 2.
+#[cfg(unix)]
+#[test]
+fn interrupted_runs_go_on() {
+    let rest = "--games 30 --nodes 4000 --seed 6 --threads 2 --quiet";
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rec");
+    let child = command(&out, rest).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let journal = folder.path().join("a.rec.journal.partial");
+    // Until a game is there (it would be a fault to wait for ever, so not for ever).
+    let begun = std::time::Instant::now();
+    let is_begun = || journal.metadata().is_ok_and(|data| data.len() > 1500);
+    while !is_begun() && begun.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("the same command goes on"), "{stderr}");
+    assert!(journal.exists() && !out.exists());
+    let output = done(&mut command(&out, "--games 30 --nodes 4000 --seed 6 --threads 2"), 0);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("going on behind"), "{stderr}");
+    let verified = tool("verify", &out, 0);
+    assert_eq!((&verified["games"], &verified["ok"]), (&30.into(), &true.into()));
+}
+
+#[test]
+fn one_thread_twice_is_byte_identical() {
+    let folder = tempfile::tempdir().unwrap();
+    let rest = "--positions 800 --nodes 200 --seed 7 --quiet --threads";
+    let files = [1, 1, 2].map(|threads| {
+        let out = folder.path().join(format!("{threads}{}", new_name(folder.path())));
+        done(&mut command(&out, &format!("{rest} {threads}")), 0);
+        assert_eq!(tool("inspect", &out, 0)["positions"], 800);
+        std::fs::read(out).unwrap()
+    });
+    assert!(files[0] == files[1] && files[1] == files[2], "the files differ");
+}
+
+/// A name not yet in the folder.
+fn new_name(folder: &Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
