@@ -87,9 +87,7 @@ impl Evaluator {
         (net.kernels.activate)(&other.sums, net.arch.activation(), second);
         let stack = net.arch.stacks().choose(position);
         let mut raw = (net.kernels.propagate)(&net.stacks[stack], &self.input, &mut self.scratch);
-        if net.psqt_columns > 0 {
-            raw += own.psqt[stack] - other.psqt[stack];
-        }
+        raw += own.psqt(stack) - other.psqt(stack);
         Eval { raw, cp: raw_to_cp(raw) }
     }
 

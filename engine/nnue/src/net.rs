@@ -15,9 +15,10 @@ pub struct EngineNet {
     pub(crate) kernels: &'static Kernels,
     pub(crate) ft_biases: Aligned<Words>,
     pub(crate) ft: FeatureRows,
-    /// Inputs × PSQT columns.
-    psqt: Vec<i32>,
-    pub(crate) psqt_columns: usize,
+    /// PSQT rows, each padded with zeros to whole lanes.
+    psqt: Aligned<Ints>,
+    /// Lanes of a PSQT row: 0, 1 or 2.
+    psqt_width: usize,
     pub(crate) stacks: Vec<Stack>,
 }
 
@@ -102,8 +103,8 @@ impl EngineNet {
             kernels,
             ft_biases,
             ft: FeatureRows { weights, width },
-            psqt: layers.psqt.iter().copied().collect(),
-            psqt_columns: arch.psqt_columns(),
+            psqt: psqt_rows(net),
+            psqt_width: psqt_width(&arch),
             stacks: (0..arch.stack_count()).map(stack).collect(),
         })
     }
@@ -118,11 +119,26 @@ impl EngineNet {
         self.backend
     }
 
-    /// The PSQT weights of a feature, one per stack; empty without PSQT.
+    /// The PSQT weights of a feature, by stack; empty without PSQT.
     #[inline]
-    pub(crate) fn psqt_row(&self, feature: u32) -> &[i32] {
-        &self.psqt[feature as usize * self.psqt_columns..][..self.psqt_columns]
+    pub(crate) fn psqt_row(&self, feature: u32) -> &[Ints] {
+        &self.psqt[feature as usize * self.psqt_width..][..self.psqt_width]
     }
+}
+
+/// Lanes of a PSQT row.
+fn psqt_width(arch: &Architecture) -> usize {
+    arch.psqt_columns().div_ceil(Ints::default().0.len())
+}
+
+fn psqt_rows(net: &QuantisedNet) -> Aligned<Ints> {
+    let width = psqt_width(&net.arch);
+    let mut rows: Aligned<Ints> = Aligned::new(net.arch.inputs() * width);
+    // A net without PSQT has no lanes to fill.
+    for (to, from) in rows.chunks_exact_mut(width.max(1)).zip(net.layers.psqt.rows()) {
+        to.iter_mut().flat_map(|lane| &mut lane.0).zip(from).for_each(|(to, from)| *to = *from);
+    }
+    rows
 }
 
 impl std::fmt::Debug for EngineNet {

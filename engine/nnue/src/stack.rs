@@ -4,41 +4,49 @@ use xiangqi::PieceChange;
 
 use nnue_format::View;
 
-use crate::aligned::{Aligned, Words};
+use crate::aligned::{Aligned, Ints, Words};
 use crate::net::EngineNet;
 
-/// The most stacks, and so PSQT columns, there are.
-pub(crate) const MAX_COLUMNS: usize = 16;
+/// PSQT sums: the columns of 16 stacks; those a net does not have are zero.
+pub(crate) type PsqtSums = [Ints; 2];
 
 /// Feature-transformer sums of one perspective.
 #[derive(Clone)]
 pub(crate) struct Accumulator {
     pub(crate) sums: Aligned<Words>,
-    pub(crate) psqt: [i32; MAX_COLUMNS],
+    pub(crate) psqt: PsqtSums,
 }
 
 impl Accumulator {
     /// Of an empty board: the biases.
     pub(crate) fn empty_board(net: &EngineNet) -> Accumulator {
-        Accumulator { sums: net.ft_biases.clone(), psqt: [0; MAX_COLUMNS] }
+        Accumulator { sums: net.ft_biases.clone(), psqt: PsqtSums::default() }
     }
 
     /// `self = source + Σ add − Σ sub`; in place without a source.
     #[inline]
     pub(crate) fn update(&mut self, net: &EngineNet, source: Option<&Accumulator>, add: &[u32], sub: &[u32]) {
-        (net.kernels.update)(&net.ft, source.map(|s| &*s.sums), add, sub, &mut self.sums);
-        if net.psqt_columns == 0 {
-            return;
-        }
         if let Some(source) = source {
             self.psqt = source.psqt;
         }
+        // First, so that the wait for these rows and the next ones overlaps.
         for &feature in add {
-            self.psqt.iter_mut().zip(net.psqt_row(feature)).for_each(|(sum, w)| *sum += w);
+            for (sums, weights) in self.psqt.iter_mut().zip(net.psqt_row(feature)) {
+                sums.0.iter_mut().zip(weights.0).for_each(|(sum, w)| *sum += w);
+            }
         }
         for &feature in sub {
-            self.psqt.iter_mut().zip(net.psqt_row(feature)).for_each(|(sum, w)| *sum -= w);
+            for (sums, weights) in self.psqt.iter_mut().zip(net.psqt_row(feature)) {
+                sums.0.iter_mut().zip(weights.0).for_each(|(sum, w)| *sum -= w);
+            }
         }
+        (net.kernels.update)(&net.ft, source.map(|s| &*s.sums), add, sub, &mut self.sums);
+    }
+
+    /// The PSQT sum for a stack.
+    #[inline]
+    pub(crate) fn psqt(&self, stack: usize) -> i32 {
+        self.psqt[stack / 8].0[stack % 8]
     }
 }
 

@@ -10,6 +10,10 @@ use nnue_format::{Architecture, QuantisedNet, reference};
 use nnue_infer::{Backend, EngineNet, Evaluator};
 use xiangqi::Position;
 
+fn full() -> bool {
+    std::env::var("CHUHE_FULL").is_ok_and(|v| v == "1")
+}
+
 /// The reference and every backend of this CPU agree on these positions, evaluated fresh.
 fn check(net: &QuantisedNet, positions: &[Position]) {
     let mut evaluators: Vec<Evaluator> = Backend::available()
@@ -28,12 +32,13 @@ fn check(net: &QuantisedNet, positions: &[Position]) {
 
 #[test]
 fn random_nets_of_every_architecture() {
-    // 3 nets of each of 8 architectures: 10,008 positions in all.
+    // 3 nets of each of 8 architectures: 10,008 positions in all, or 10,000 each.
+    let count = if full() { 10_000 } else { 417 };
     for (number, arch) in ARCHITECTURES.iter().enumerate() {
         let arch: Architecture = arch.parse().unwrap();
         for seed in 0..3 {
             let net = QuantisedNet::random(&arch, seed);
-            check(&net, &positions(417, 7, number as u64 * 3 + seed));
+            check(&net, &positions(count, 7, number as u64 * 3 + seed));
         }
     }
 }
@@ -90,7 +95,7 @@ fn lines_against_reference() {
 /// 300,000 moves in the ordinary run; ten million with `CHUHE_FULL=1`.
 #[test]
 fn long_lines_against_fresh() {
-    let moves = if std::env::var("CHUHE_FULL").is_ok_and(|v| v == "1") { 2_500_000 } else { 75_000 };
+    let moves = if full() { 2_500_000 } else { 75_000 };
     for set in ["half-kp", "half-kp-hm", "half-ka-hm", "half-ka-hm-ab"] {
         let arch: Architecture = format!("{set} 2x128-8-8-1 crelu 16-stacks psqt").parse().unwrap();
         let net = QuantisedNet::random(&arch, 3);

@@ -63,7 +63,8 @@ pub struct NetFile {
     pub description: Description,
 }
 
-/// Level of zstd: 9 is within 1 % of 19 on trained nets and ten times as fast.
+/// Level of zstd. On i16 weights with a Laplace distribution (width 12, 4 MB) level 9 gives 1.91 MB in 0.5 s, 3 gives 2.05 MB
+/// in 0.15 s, 19 gives 1.92 MB in 9 s.
 const ZSTD_LEVEL: i32 = 9;
 
 impl NetFile {
