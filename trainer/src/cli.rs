@@ -71,6 +71,9 @@ struct TrainArgs {
     /// Stop after this many steps in all, with a checkpoint
     #[arg(long, value_name = "N")]
     stop_after: Option<u64>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -83,6 +86,9 @@ struct ResumeArgs {
     /// Stop after this many steps in all, with a checkpoint
     #[arg(long, value_name = "N")]
     stop_after: Option<u64>,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -164,10 +170,23 @@ pub fn main(commit: &str) -> ExitCode {
     match cli.run(commit) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("chuhe-train: error: {error:#}");
+            eprintln!("chuhe-train: error: {}", chain(&error));
             ExitCode::from(if error.downcast_ref::<CheckFailed>().is_some() { 1 } else { 2 })
         }
     }
+}
+
+/// The error and its causes, leaving out a cause that the text before it already tells, and the mark of a check.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().filter(|cause| !cause.is::<CheckFailed>()) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text.push_str(if text.is_empty() { "" } else { ": " });
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// Marks an error that is the answer of a check, and not a failure to run one.
@@ -204,7 +223,12 @@ fn kernel_of(kind: Option<KernelKind>) -> Result<Box<dyn Kernel>, KernelError> {
     kind.map_or_else(|| Ok(KernelKind::best()), KernelKind::get)
 }
 
-fn conduct(kernel: Option<KernelKind>, stop_after: Option<u64>, commit: &str) -> Result<Conduct> {
+fn conduct(
+    kernel: Option<KernelKind>,
+    stop_after: Option<u64>,
+    commit: &str,
+    quiet: bool,
+) -> Result<Conduct> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
     ctrlc::set_handler(move || {
@@ -220,6 +244,7 @@ fn conduct(kernel: Option<KernelKind>, stop_after: Option<u64>, commit: &str) ->
         interrupted,
         stop_after,
         commit: commit.to_owned(),
+        quiet,
     })
 }
 
@@ -230,12 +255,13 @@ fn read_config(path: &Path) -> Result<String> {
 fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
     let text = read_config(&args.config)?;
     Config::parse(&text).with_context(|| args.config.display().to_string())?;
-    let outcome = run::start(&text, &args.data, &args.out, conduct(kernel, args.stop_after, commit)?)?;
+    let outcome =
+        run::start(&text, &args.data, &args.out, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
     report(&outcome, args.json, args.stop_after)
 }
 
 fn resume(args: &ResumeArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
-    let outcome = run::resume(&args.run, conduct(kernel, args.stop_after, commit)?)?;
+    let outcome = run::resume(&args.run, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
     report(&outcome, args.json, args.stop_after)
 }
 

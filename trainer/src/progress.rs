@@ -10,6 +10,7 @@ const PLAIN: Duration = Duration::from_secs(10);
 
 /// Draws progress.
 pub struct Progress {
+    quiet: bool,
     terminal: bool,
     started: Instant,
     /// Steps done when the clock was started: a resumed run does not count its past.
@@ -36,16 +37,19 @@ pub struct Shown {
 }
 
 impl Progress {
-    /// Starts the clock.
-    pub fn start(first_step: u64) -> Progress {
+    /// Starts the clock; `quiet` shows nothing at all.
+    pub fn start(first_step: u64, quiet: bool) -> Progress {
         let terminal = std::io::stderr().is_terminal();
-        Progress { terminal, started: Instant::now(), first_step, last: None, drawn: false }
+        Progress { quiet, terminal, started: Instant::now(), first_step, last: None, drawn: false }
     }
 
     /// Shows where the run is, if it is time to.
     pub fn show(&mut self, shown: &Shown) {
         let every = if self.terminal { REDRAW } else { PLAIN };
         let now = Instant::now();
+        if self.quiet {
+            return;
+        }
         if self.last.is_some_and(|last| now - last < every) && shown.step != shown.total {
             return;
         }
@@ -60,6 +64,9 @@ impl Progress {
 
     /// Writes a line of its own.
     pub fn say(&mut self, text: &str) {
+        if self.quiet {
+            return;
+        }
         let mut err = std::io::stderr().lock();
         let start = if std::mem::take(&mut self.drawn) { "\r\x1b[K" } else { "" };
         let _ = writeln!(err, "{start}{text}");

@@ -23,6 +23,9 @@ const LIMITS: [f32; 6] = [
     clip::DENSE_BIAS,
 ];
 
+/// First dense weights are within ± this / √inputs: half the usual, since all inputs are positive.
+const FIRST_SIZE: f32 = 0.5;
+
 /// A parameter that autograd reads: a leaf tensor, and the optimiser's state beside it.
 pub struct Leaf {
     /// The weights.
@@ -65,14 +68,14 @@ pub fn shapes(arch: &Architecture) -> [Vec<usize>; 6] {
 }
 
 impl Dense {
-    /// Weights drawn evenly from ±1/√inputs, all stacks alike; biases zero.
+    /// Weights drawn evenly from ±½/√inputs, all stacks alike; biases zero.
     pub fn new(arch: &Architecture, rng: &mut impl Rng) -> Dense {
         let shapes = shapes(arch);
         let first: Vec<Vec<f32>> = shapes
             .iter()
             .map(|shape| match shape[..] {
                 [outputs, inputs] => {
-                    let size = 1.0 / (inputs as f32).sqrt();
+                    let size = FIRST_SIZE / (inputs as f32).sqrt();
                     (0..outputs * inputs).map(|_| symmetric(rng) * size).collect()
                 }
                 _ => vec![0.0; shape.iter().product()],

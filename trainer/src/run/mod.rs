@@ -83,6 +83,8 @@ pub struct Conduct {
     pub stop_after: Option<u64>,
     /// The commit the program was built from.
     pub commit: String,
+    /// Show no progress.
+    pub quiet: bool,
 }
 
 /// What a run came to. Written to `result.json` when it is complete.
@@ -193,7 +195,7 @@ fn go_on(
             folder: out.to_path_buf(),
             what: format!("{RESULT}: {error}; delete that file to finish the run again"),
         })?;
-        Progress::start(0).say("already complete");
+        Progress::start(0, conduct.quiet).say("already complete");
         return Ok(outcome);
     }
     let arch = config.architecture()?;

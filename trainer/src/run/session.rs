@@ -63,7 +63,7 @@ impl Session {
         state: State,
     ) -> Result<Session, RunError> {
         let curve = Curve::open(out, state.step, manifest.total_steps)?;
-        let progress = Progress::start(state.step);
+        let progress = Progress::start(state.step, conduct.quiet);
         Ok(Session {
             out: out.to_path_buf(),
             manifest,

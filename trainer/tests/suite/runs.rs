@@ -1,0 +1,236 @@
+//! Whole runs: the same twice, in two parts, stopped by a NaN; checkpoints and exports.
+
+use crate::support::record_file;
+use nnue_format::net::Overwrite;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trainer::backend::cpu::kernel::KernelKind;
+use trainer::checkpoint::{self, Checkpoint, CheckpointError};
+use trainer::export::{BOUND, Bound, ExportError, export};
+use trainer::run::{self, Conduct, Outcome, RunError};
+
+const CONFIG: &str = "
+[net]
+architecture = 'half-kp 2x128-16-16-1'
+[training]
+seed = 3
+batch_size = 150
+steps = 20
+[learning_rate]
+start = 3e-3
+warmup_steps = 2
+[validation]
+fraction = 0.25
+every_steps = 6
+[filters]
+random_skip = 0.1
+[checkpoint]
+every_steps = 8
+keep = 2
+";
+
+fn conduct(stop_after: Option<u64>) -> Conduct {
+    Conduct {
+        kernel: Arc::new(|| Ok(KernelKind::best())),
+        interrupted: Arc::new(AtomicBool::new(false)),
+        stop_after,
+        commit: "test".to_owned(),
+        quiet: true,
+    }
+}
+
+struct Runs {
+    folder: tempfile::TempDir,
+    data: Vec<PathBuf>,
+}
+
+impl Runs {
+    fn new() -> Runs {
+        let folder = tempfile::tempdir().unwrap();
+        let data = vec![record_file(&folder.path().join("games.rec"), 0..40, 5)];
+        Runs { folder, data }
+    }
+
+    fn out(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn start(&self, name: &str, stop_after: Option<u64>) -> Result<Outcome, RunError> {
+        run::start(CONFIG, &self.data, &self.out(name), conduct(stop_after))
+    }
+}
+
+fn newest(run: &Path) -> PathBuf {
+    checkpoint::locate(run).unwrap()
+}
+
+/// The files of a run's newest checkpoint that hold numbers, and its curve without the times.
+fn numbers(run: &Path) -> Vec<Vec<u8>> {
+    let folder = newest(run);
+    let mut files: Vec<Vec<u8>> =
+        ["weights.safetensors", "optimiser.safetensors", "state.bin", "positions.fen"]
+            .iter()
+            .map(|name| std::fs::read(folder.join(name)).unwrap())
+            .collect();
+    let curve = std::fs::read_to_string(run.join("loss.csv")).unwrap();
+    let curve: Vec<&str> = curve.lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    files.push(curve.join("\n").into_bytes());
+    files
+}
+
+#[test]
+fn ten_and_ten_steps_are_twenty_and_twice_the_same() {
+    let runs = Runs::new();
+    let whole = runs.start("whole", None).unwrap();
+    assert!(whole.complete && whole.steps == 20);
+    let again = runs.start("again", None).unwrap();
+    assert_eq!(whole.loss.to_bits(), again.loss.to_bits());
+    assert_eq!(numbers(&runs.out("whole")), numbers(&runs.out("again")), "the same twice");
+
+    let half = runs.start("halves", Some(10)).unwrap();
+    assert!(!half.complete && half.steps == 10);
+    assert!(newest(&runs.out("halves")).ends_with("step-000000000010"));
+    let halves = run::resume(&runs.out("halves"), conduct(None)).unwrap();
+    assert!(halves.complete);
+    assert_eq!(halves.loss.to_bits(), whole.loss.to_bits());
+    assert_eq!(numbers(&runs.out("whole")), numbers(&runs.out("halves")), "10 + 10 = 20");
+
+    // Killed between two checkpoints: what came after the newest is done again.
+    runs.start("killed", Some(13)).unwrap();
+    let killed = runs.out("killed");
+    std::fs::remove_dir_all(newest(&killed)).unwrap();
+    assert!(newest(&killed).ends_with("step-000000000008"));
+    runs.start("killed", None).unwrap();
+    assert_eq!(numbers(&runs.out("whole")), numbers(&killed), "the same command goes on");
+
+    // Finished runs stay as they are; other plans do not touch them.
+    let complete = runs.start("whole", None).unwrap();
+    assert_eq!((complete.complete, complete.steps), (true, whole.steps));
+    assert!((complete.loss - whole.loss).abs() < 1e-12);
+    let other = CONFIG.replace("seed = 3", "seed = 4");
+    let refused = run::start(&other, &runs.data, &runs.out("whole"), conduct(None)).unwrap_err();
+    assert!(matches!(refused, RunError::Folder { .. }), "{refused}");
+    assert!(run::resume(&runs.out("nothing"), conduct(None)).is_err());
+}
+
+#[test]
+fn a_fixed_seed_gives_the_committed_loss() {
+    let runs = Runs::new();
+    let outcome = runs.start("run", None).unwrap();
+    let found = [outcome.loss, outcome.validation_loss.unwrap(), outcome.material_validation_loss.unwrap()];
+    // Measured on an AVX2 machine; other CPUs may round the dense layers differently.
+    let close = found.iter().zip(COMMITTED).all(|(found, committed)| (found - committed).abs() < 1e-4);
+    assert!(close, "found {found:?}, committed {COMMITTED:?}");
+}
+
+/// Training loss, validation loss, validation loss of material alone.
+const COMMITTED: [f64; 3] = [0.026_759_851, 0.055_739_263, 0.007_198_889];
+
+#[test]
+fn a_nan_stops_at_its_step_and_keeps_the_last_good_checkpoint() {
+    let runs = Runs::new();
+    runs.start("run", Some(9)).unwrap();
+    let out = runs.out("run");
+    let folder = newest(&out);
+    let mut bad = Checkpoint::read(&folder).unwrap();
+    bad.parameters.iter_mut().find(|p| p.name == "stack0.out.bias").unwrap().weights[0] = f32::NAN;
+    // Such a state is never written …
+    bad.state.step = 10;
+    let refused = bad.write(&out, 2).unwrap_err();
+    assert!(matches!(refused, CheckpointError::NotFinite { .. }), "{refused}");
+    assert!(refused.to_string().contains("stack0.out.bias[0]"), "{refused}");
+    assert_eq!(newest(&out), folder);
+    // … so it is smuggled in, digests and all.
+    poison(&folder);
+    let before = numbers(&out);
+    let stopped = run::resume(&out, conduct(None)).unwrap_err();
+    assert!(matches!(stopped, RunError::NotFinite { step: 10, .. }), "{stopped}");
+    assert!(stopped.to_string().contains("step-000000000009"), "{stopped}");
+    assert_eq!(numbers(&out), before, "nothing was written after it");
+}
+
+/// Makes the last float of a checkpoint's weights a NaN and the manifest agree.
+fn poison(folder: &Path) {
+    use sha2::{Digest, Sha256};
+    let path = folder.join("weights.safetensors");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    std::fs::write(&path, &bytes).unwrap();
+    let mut manifest = checkpoint::read_manifest(folder).unwrap();
+    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    manifest.files.insert("weights.safetensors".to_owned(), digest);
+    std::fs::write(folder.join("manifest.json"), serde_json::to_vec(&manifest).unwrap()).unwrap();
+}
+
+#[test]
+fn checkpoints_are_kept_checked_and_exported() {
+    let runs = Runs::new();
+    runs.start("run", None).unwrap();
+    let out = runs.out("run");
+    let mut kept: Vec<String> = std::fs::read_dir(out.join("checkpoints"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    kept.sort();
+    assert_eq!(kept, ["step-000000000016", "step-000000000020"], "the two newest");
+
+    let net = runs.out("net.nnue");
+    let exported = export(&out, &net, BOUND, Overwrite::No).unwrap();
+    assert!(exported.mean_error > 0.0 && exported.mean_error <= exported.worst_error);
+    assert_eq!(
+        export(&newest(&out), &net, BOUND, Overwrite::No).unwrap(),
+        exported,
+        "once more, the same bytes"
+    );
+    let (_, id) = nnue_format::net::read(&net).unwrap();
+    assert_eq!(id.to_string(), exported.id);
+    let other = newest(&out).with_file_name("step-000000000016");
+    assert!(export(&other, &net, BOUND, Overwrite::No).is_err(), "another net is not overwritten unasked");
+    let strict = Bound { mean: 1e-9, worst: 1e-9 };
+    let missed = runs.out("missed.nnue");
+    let error = export(&out, &missed, strict, Overwrite::No).unwrap_err();
+    assert!(matches!(error, ExportError::Error { .. }) && !missed.exists(), "{error}");
+
+    let weights = newest(&out).join("weights.safetensors");
+    let mut bytes = std::fs::read(&weights).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(&weights, bytes).unwrap();
+    let error = Checkpoint::read(&out).unwrap_err();
+    assert!(matches!(error, CheckpointError::Digest { .. }), "{error}");
+    assert!(matches!(export(&out, &missed, BOUND, Overwrite::No), Err(ExportError::Checkpoint(_))));
+}
+
+#[test]
+fn changed_data_are_refused() {
+    let runs = Runs::new();
+    runs.start("run", Some(4)).unwrap();
+    record_file(&runs.data[0], 0..39, 5);
+    let error = run::resume(&runs.out("run"), conduct(None)).unwrap_err();
+    assert!(error.to_string().contains("games.rec") && error.to_string().contains("SHA-256"), "{error}");
+}
+
+#[test]
+fn settings_are_checked() {
+    use trainer::config::Config;
+    for (from, to) in [
+        ("batch_size = 150", "batch_size = 0"),
+        ("batch_size = 150", "batchsize = 150"),
+        ("start = 3e-3", "start = 0.0"),
+        ("fraction = 0.25", "fraction = 1.0"),
+        ("random_skip = 0.1", "random_skip = -0.1"),
+        ("half-kp", "half-pk"),
+        ("steps = 20", "steps = 0\nepochs = 0"),
+    ] {
+        assert!(Config::parse(&CONFIG.replacen(from, to, 1)).is_err(), "{to}");
+    }
+    for name in ["classic", "quickstart", "default"] {
+        let path = format!("{}/configs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        Config::parse(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("{path}: {e}"));
+    }
+    let shown = format!("{}/configs/classic.toml", env!("CARGO_MANIFEST_DIR"));
+    let shown = Config::parse(&std::fs::read_to_string(shown).unwrap()).unwrap();
+    let bare = Config::parse("[net]\narchitecture = 'classic'").unwrap();
+    assert_eq!(shown, bare, "the commented file shows the defaults");
+}

@@ -1,0 +1,113 @@
+//! Games, batches and configurations for the tests.
+
+use nnue_format::Architecture;
+use nnue_format::record::{GameRecord, Header, Outcome, PlyFlags, PlyRecord, Reason, Start, Writer};
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::path::{Path, PathBuf};
+use trainer::chance::below;
+use trainer::data::samples::{Encoder, MATERIAL_KINDS};
+use trainer::data::synthetic::random_play;
+use trainer::data::{Batch, Samples};
+use xiangqi::judge::RuleSet;
+use xiangqi::{Position, Score};
+
+/// Opening plies of every game.
+pub const OPENING: usize = 4;
+
+pub fn rng(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+pub fn arch(text: &str) -> Architecture {
+    text.parse().expect("an architecture")
+}
+
+/// Positions of random games, shuffled.
+pub fn samples(arch: &Architecture, seed: u64, count: usize) -> Samples {
+    random_play(&mut Encoder::new(arch).expect("an encoder"), seed, count)
+}
+
+pub fn batch(arch: &Architecture, seed: u64, count: usize) -> Batch {
+    Batch::all(&samples(arch, seed, count))
+}
+
+/// Game number `number`: random moves, the score the material difference with some noise. Every seventh ply is marked as
+/// not the best, every thirteenth score is a mate.
+pub fn game(number: u64) -> GameRecord {
+    let mut rng = rng(1000 + number);
+    let mut position = Position::start();
+    let (mut opening, mut plies) = (Vec::new(), Vec::new());
+    for ply in 0..40 + below(&mut rng, 40) {
+        let moves = position.legal_moves();
+        if moves.is_empty() {
+            break;
+        }
+        let mv = moves[below(&mut rng, moves.len() as u64) as usize];
+        if opening.len() < OPENING {
+            opening.push(mv);
+        } else {
+            let material = material(&position) + below(&mut rng, 41) as i32 - 20;
+            let score = Score(if ply % 13 == 12 { 31_990 } else { material });
+            let flags = if ply % 7 == 6 { PlyFlags::NOT_BEST } else { PlyFlags::NONE };
+            plies.push(PlyRecord { mv, score, flags });
+        }
+        position.make(mv);
+    }
+    let outcome = match material(&position).signum() {
+        0 => Outcome::Draw,
+        1 => Outcome::loss_of(position.side_to_move().flip()),
+        _ => Outcome::loss_of(position.side_to_move()),
+    };
+    let (start, reason, rules) = (Start::Standard, Reason::PlyLimit, RuleSet::Competition);
+    GameRecord { number, start, opening, plies, outcome, reason, rules }
+}
+
+fn material(position: &Position) -> i32 {
+    let us = position.side_to_move();
+    let values = [600, 300, 280, 120, 120, 60];
+    MATERIAL_KINDS
+        .iter()
+        .zip(values)
+        .map(|(&kind, value)| {
+            let own = position.pieces(us, kind).count() as i32;
+            value * (own - position.pieces(us.flip(), kind).count() as i32)
+        })
+        .sum()
+}
+
+/// A record file of these games, a block every `block` games.
+pub fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, block: usize) -> PathBuf {
+    let header = Header {
+        rules: RuleSet::Competition,
+        seed: 1,
+        engine_signature: 0,
+        run_id: [7; 16],
+        net_id: [0; 32],
+        plan_len: 0,
+        plan_crc: 0,
+    };
+    let mut writer = Writer::create(Vec::new(), header, b"").expect("a writer");
+    for (i, number) in games.into_iter().enumerate() {
+        writer.push(&game(number)).expect("a game");
+        if i % block == block - 1 {
+            writer.end_block().expect("a block");
+        }
+    }
+    let (bytes, _) = writer.finish().expect("a file");
+    std::fs::write(path, bytes).expect("written");
+    path.to_path_buf()
+}
+
+/// Floats drawn evenly from ±`size`.
+pub fn floats(seed: u64, len: usize, size: f32) -> Vec<f32> {
+    let mut rng = rng(seed);
+    (0..len).map(|_| ((rng.next_u64() >> 40) as f32 / (1u64 << 23) as f32 - 1.0) * size).collect()
+}
+
+/// The greatest difference, relative to the greatest size of `b`.
+pub fn relative(a: &[f32], b: &[f32]) -> f32 {
+    assert_eq!(a.len(), b.len());
+    let difference = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+    difference / b.iter().map(|b| b.abs()).fold(1e-30, f32::max)
+}
