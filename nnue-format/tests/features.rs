@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use nnue_format::features::{ALL, FeatureSet};
+use nnue_format::{QuantisedNet, reference};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xiangqi::setup::Setup;
@@ -190,6 +191,36 @@ fn symmetry_in_random_games() {
             }
             position.make(moves[(rng.next_u64() % moves.len() as u64) as usize]);
             check_symmetry(&position);
+        }
+    }
+}
+
+/// So whole nets are symmetric too: stacks and PSQT included, to the last bit.
+#[test]
+fn evaluations_are_symmetric() {
+    let nets = ALL.map(|set| {
+        let arch = format!("{set} 2x128-8-8-1 pairwise 16-stacks psqt").parse().unwrap();
+        QuantisedNet::random(&arch, 6)
+    });
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
+    for _ in 0..10 {
+        let mut position = Position::start();
+        for _ in 0..100 {
+            let moves = position.legal_moves();
+            if moves.is_empty() {
+                break;
+            }
+            position.make(moves[(rng.next_u64() % moves.len() as u64) as usize]);
+            let setup = position.to_setup();
+            let mirrored = Position::try_from_setup(&mirror(&setup)).unwrap();
+            let flipped = Position::try_from_setup(&flip(&setup)).unwrap();
+            for net in &nets {
+                let eval = reference::evaluate(net, &position);
+                assert_eq!(eval, reference::evaluate(net, &flipped), "{}", position.fen());
+                if net.arch.features().needs_board_view() {
+                    assert_eq!(eval, reference::evaluate(net, &mirrored), "{}", position.fen());
+                }
+            }
         }
     }
 }

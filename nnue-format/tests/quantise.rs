@@ -1,6 +1,8 @@
 //! Float nets: factors, quantising, and how near the integers stay.
 
-use nnue_format::{Architecture, FloatNet, MergedNet, QuantiseError, QuantisedNet, quant, reference};
+use nnue_format::{
+    Activation, Architecture, FloatNet, MergedNet, QuantiseError, QuantisedNet, quant, reference,
+};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xiangqi::{Color, Position};
@@ -210,7 +212,44 @@ fn overflow_proof_counts_pieces() {
     assert_eq!(net.check(), Err(expected));
 }
 
-/// Random nets are the same everywhere, and neither dead nor saturated.
+/// Random nets are the same everywhere: these values hold on every machine and for every version
+/// (speed figures and bench signatures of random nets rest on them).
+#[test]
+fn random_nets_are_the_same_everywhere() {
+    let fens = [
+        "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1",
+        "r1ba1a3/4kn3/2n1b4/pNp1p1p1p/4c4/6P2/P1P2R2P/1CcC5/9/2BAKAB2 w - - 0 1",
+        "4ka3/4a4/9/9/4N4/p8/9/4C3c/7n1/2BK5 b - - 0 1",
+    ];
+    let expected = [[-2888, 1031, 6308], [-178, 3558, 2338]];
+    let found = ["classic", "default"].map(|arch| {
+        let net = QuantisedNet::random(&arch.parse().unwrap(), 1);
+        fens.map(|fen| reference::evaluate(&net, &Position::from_fen(fen).unwrap()).raw)
+    });
+    assert_eq!(found, expected);
+}
+
+/// How many of some values are at their lower and at their upper end, in percent.
+struct Ends {
+    count: usize,
+    low: usize,
+    high: usize,
+}
+
+impl Ends {
+    fn count(&mut self, value: i32, top: i32) {
+        self.count += 1;
+        self.low += usize::from(value <= 0);
+        self.high += usize::from(value >= top);
+    }
+
+    fn percent(&self) -> (usize, usize) {
+        (100 * self.low / self.count, 100 * self.high / self.count)
+    }
+}
+
+/// Random nets are neither dead nor saturated: at every activation of every architecture a good part of the
+/// values lies between the clips.
 #[test]
 fn random_nets_are_plausible() {
     for arch in ARCHITECTURES {
@@ -218,10 +257,53 @@ fn random_nets_are_plausible() {
         let net = QuantisedNet::random(&arch, 7);
         assert!(net == QuantisedNet::random(&arch, 7));
         assert!(net != QuantisedNet::random(&arch, 8));
-        let evals: Vec<i32> = positions(200, 3).iter().map(|p| reference::evaluate(&net, p).cp).collect();
-        let mean = evals.iter().map(|cp| cp.abs()).sum::<i32>() / evals.len() as i32;
-        assert!((20..1500).contains(&mean), "{arch}: mean |cp| {mean}");
-        let distinct: std::collections::HashSet<i32> = evals.iter().copied().collect();
-        assert!(distinct.len() > 60, "{arch}: {} different values of 200", distinct.len());
+        let mut ends = [0; 3].map(|count| Ends { count, low: 0, high: 0 });
+        let mut sizes = Vec::new();
+        for position in positions(100, 3) {
+            layers_of(&net, &position, &mut ends);
+            sizes.push(reference::evaluate(&net, &position).cp.abs());
+        }
+        for (layer, ends) in ["FT", "hidden 1", "hidden 2"].iter().zip(&ends) {
+            let (low, high) = ends.percent();
+            assert!(low < 75 && high < 60 && low + high < 85, "{arch} {layer}: {low} % zero, {high} % full");
+        }
+        sizes.sort_unstable();
+        assert!((20..1500).contains(&sizes[50]), "{arch}: median |cp| {}", sizes[50]);
+    }
+}
+
+/// Counts the ends of feature-transformer sums and of both hidden layers for one position.
+fn layers_of(net: &QuantisedNet, position: &Position, ends: &mut [Ends; 3]) {
+    let layers = &net.layers;
+    let stack = net.arch.stacks().choose(position);
+    let (mut input, mut features) = (Vec::new(), Vec::new());
+    for color in [position.side_to_move(), !position.side_to_move()] {
+        net.arch.features().active(position, color, &mut features);
+        let sum = |n: usize| {
+            let weights = features.iter().map(|&f| i32::from(layers.ft_weights[[f, n]]));
+            i32::from(layers.ft_biases[n]) + weights.sum::<i32>()
+        };
+        let sums: Vec<i32> = (0..net.arch.l1()).map(sum).collect();
+        sums.iter().for_each(|&sum| ends[0].count(sum, quant::FT_MAX));
+        let clip = |i: usize| sums[i].clamp(0, quant::FT_MAX);
+        let width = net.arch.side_activations();
+        match net.arch.activation() {
+            Activation::CRelu => input.extend((0..width).map(|i| clip(i) >> quant::CRELU_SHIFT)),
+            Activation::Pairwise => {
+                input.extend((0..width).map(|i| (clip(i) * clip(i + width)) >> quant::PAIRWISE_SHIFT));
+            }
+        }
+    }
+    for (layer, weights, biases, shift) in [
+        (1, &layers.dense1_weights, &layers.dense1_biases, quant::DENSE1_SHIFT),
+        (2, &layers.dense2_weights, &layers.dense2_biases, quant::DENSE2_SHIFT),
+    ] {
+        let rows = weights.index_axis(ndarray::Axis(0), stack);
+        let output = rows.rows().into_iter().zip(biases.row(stack)).map(|(row, bias)| {
+            (bias + row.iter().zip(&input).map(|(&w, x)| i32::from(w) * x).sum::<i32>()) >> shift
+        });
+        let output: Vec<i32> = output.collect();
+        output.iter().for_each(|&x| ends[layer].count(x, quant::HIDDEN_MAX));
+        input = output.into_iter().map(|x| x.clamp(0, quant::HIDDEN_MAX)).collect();
     }
 }
