@@ -53,8 +53,18 @@ struct Running {
     thread: JoinHandle<Searcher>,
     stop: Arc<AtomicBool>,
     pondering: Arc<AtomicBool>,
-    /// Ends by itself.
-    finite: bool,
+    /// Has a limit, and so ends by itself once it is not pondering.
+    bounded: bool,
+    /// Its best move is being told or has been: the thread is about to end.
+    answered: Arc<AtomicBool>,
+}
+
+impl Running {
+    /// Will it end, or has it, without a further word?
+    fn ends(&self) -> bool {
+        let limited = self.bounded && !self.pondering.load(Relaxed);
+        limited || self.stop.load(Relaxed) || self.answered.load(Relaxed)
+    }
 }
 
 /// A conversation in UCI.
@@ -107,7 +117,7 @@ impl Session {
 
     /// No more input: waits for a search that ends by itself, stops any other.
     pub fn end_of_input(&mut self) {
-        if self.running.as_ref().is_some_and(|running| !running.finite) {
+        if self.running.as_ref().is_some_and(|running| !running.ends()) {
             self.stop();
         }
         self.wait();
@@ -259,7 +269,7 @@ impl Session {
         if let Some(mv) = illegal {
             return self.out.error(&format!("go searchmoves: {mv} is not legal here; no search was begun"));
         }
-        if self.running.as_ref().is_some_and(|running| !running.thread.is_finished()) {
+        if self.running.as_ref().is_some_and(|running| !running.ends()) {
             return self.out.error(&"go: a search is running; send stop first");
         }
         self.wait();
@@ -271,9 +281,11 @@ impl Session {
             || limits.movetime_ms.is_some()
             || limits.clock.is_some()
             || limits.mate.is_some();
-        let finite = bounded && !go.infinite && !go.ponder;
+        let bounded = bounded && !go.infinite;
         let (out, game, infinite) = (self.out.clone(), self.game.clone(), go.infinite);
         let flags = (Arc::clone(&stop), Arc::clone(&pondering));
+        let answered = Arc::new(AtomicBool::new(false));
+        let answering = Arc::clone(&answered);
         let work = move || {
             let mut noted = false;
             let result = searcher.search(&game, &limits, &mut |info| {
@@ -287,12 +299,13 @@ impl Session {
             while !flags.0.load(Relaxed) && (infinite || flags.1.load(Relaxed)) {
                 std::thread::sleep(WAIT_FOR_STOP);
             }
+            answering.store(true, Relaxed);
             answer(&out, &result);
             searcher
         };
         let spawned = std::thread::Builder::new().name("search".to_owned()).spawn(work);
         match spawned {
-            Ok(thread) => self.running = Some(Running { thread, stop, pondering, finite }),
+            Ok(thread) => self.running = Some(Running { thread, stop, pondering, bounded, answered }),
             Err(error) => {
                 self.out.error(&format!("go: no thread could be started ({error})"));
                 self.searcher = Some(Searcher::new(self.hash_mib, self.source.clone()));
