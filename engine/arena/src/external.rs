@@ -21,6 +21,9 @@ const START_TRIES: u32 = 3;
 /// Between two looks at the sign that the match ends.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// So many characters of the last line of an engine that hangs are reported.
+const LAST_WORDS: usize = 200;
+
 /// How long we wait for an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
@@ -204,7 +207,7 @@ impl ExternalPlayer {
     }
 
     /// The answer did not come in time: asks for it once more.
-    fn overdue(&mut self, mut running: Running, turn: &Turn<'_>, wait: Duration) -> NoThought {
+    fn overdue(&mut self, mut running: Running, turn: &Turn<'_>, wait: Duration, last: &str) -> NoThought {
         running.process.send("stop");
         let deadline = Instant::now() + self.waits.stop;
         let answered = loop {
@@ -230,7 +233,11 @@ impl ExternalPlayer {
             return NoThought::Failure(Failure { kind, detail });
         }
         let grace = self.waits.stop.as_secs_f32();
-        let detail = format!("no move within {waited} s, nor {grace} s after \"stop\"");
+        let last = if last.is_empty() { "nothing" } else { last };
+        let last: String = last.chars().take(LAST_WORDS).collect();
+        let stderr = describe_stderr(&running.process);
+        let detail =
+            format!("no move within {waited} s, nor {grace} s after \"stop\"; it last said: {last}{stderr}");
         running.process.kill();
         NoThought::Failure(Failure { kind: FailureKind::Hang, detail })
     }
@@ -264,6 +271,7 @@ impl ExternalPlayer {
         let deadline = asked + wait;
         // The move does not matter until there is one.
         let mut thought = Thought { answer: Answer::Resign, score: None, nodes: 0, elapsed_ms: 0 };
+        let mut last = String::new();
         loop {
             if self.halt.load(Ordering::Relaxed) {
                 return Err(NoThought::Interrupted);
@@ -271,7 +279,7 @@ impl ExternalPlayer {
             let line = match running.process.read(deadline.min(Instant::now() + LOOK)) {
                 Ok(line) => line,
                 Err(NoLine::Timeout) if Instant::now() < deadline => continue,
-                Err(NoLine::Timeout) => return Err(self.overdue(running, turn, wait)),
+                Err(NoLine::Timeout) => return Err(self.overdue(running, turn, wait, &last)),
                 Err(NoLine::Closed) => return Err(self.gone(running)),
             };
             match read_line(&line.text) {
@@ -292,8 +300,9 @@ impl ExternalPlayer {
             }
             // A flood of other lines must not outlast the deadline.
             if line.at > deadline {
-                return Err(self.overdue(running, turn, wait));
+                return Err(self.overdue(running, turn, wait, &line.text));
             }
+            last = line.text;
         }
     }
 }

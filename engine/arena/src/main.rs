@@ -61,7 +61,13 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let game = Match::prepare(plan)?;
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
-    ctrlc::set_handler(move || asked.store(true, Ordering::Relaxed)).context("handling interrupts")?;
+    // The first interrupt ends the match in order, a second one at once; the journal stands either way.
+    let interrupt = move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(NOT_RUN));
+        }
+    };
+    ctrlc::set_handler(interrupt).context("handling interrupts")?;
     let mut progress = Progress::new(pairs, sprt);
     let summary = runner::run(&game, &outputs, &stop, &mut |event| progress.on_event(event));
     progress.finish();
