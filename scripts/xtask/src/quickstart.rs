@@ -22,7 +22,7 @@ const UNTRAINED: &str = "runs/quickstart/untrained.nnue";
 const TRAIN_CONFIG: &str = "trainer/configs/quickstart.toml";
 
 /// Positions to play. The smallest run worth looking at is 100,000.
-const POSITIONS: u32 = 120_000;
+const POSITIONS: u32 = 150_000;
 /// Search effort a move, in nodes: enough that material is not given away, few enough for two minutes.
 const NODES_A_MOVE: u32 = 1_000;
 const PLAY_SEED: u32 = 20_260_301;

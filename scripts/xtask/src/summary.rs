@@ -86,10 +86,9 @@ fn match_line(done: &Done) -> String {
     let output = &done.output;
     let pairs: Vec<String> =
         output["pentanomial"].as_array().into_iter().flatten().map(ToString::to_string).collect();
-    let elo = if won_every_pair(output) {
-        "every pair won or nearly".to_string()
-    } else {
-        format!("{} ± {} Elo", number(&output["elo"], 1), number(&output["elo_error"], 1))
+    let elo = match output["elo"].as_f64() {
+        Some(_) => format!("{} ± {} Elo", number(&output["elo"], 1), number(&output["elo_error"], 1)),
+        None => "no Elo".to_string(),
     };
     format!("{elo} over {} games, pairs LL,LD,DD+WL,WD,WW = {}", count(&output["games"]), pairs.join(","))
 }
