@@ -16,20 +16,20 @@ const BEST: &str = "auto";
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read, or is no net.
-    #[error("net {path}: {source}")]
+    #[error("net {path}: {error}")]
     File {
         /// The file.
         path: String,
         /// What is wrong with it.
-        source: NetFileError,
+        error: NetFileError,
     },
     /// The net does not suit this program.
-    #[error("net {path}: {source}")]
+    #[error("net {path}: {error}")]
     Net {
         /// The file.
         path: String,
         /// What is wrong with it.
-        source: EngineNetError,
+        error: EngineNetError,
     },
     /// No such backend here.
     #[error(transparent)]
@@ -69,11 +69,11 @@ pub fn load_net(spec: &str, backend: Backend) -> Result<Option<LoadedNet>, Sourc
     let path = spec.to_owned();
     let (NetFile { net, .. }, id) = match nnue_format::net::read(Path::new(spec)) {
         Ok(read) => read,
-        Err(source) => return Err(SourceError::File { path, source }),
+        Err(error) => return Err(SourceError::File { path, error }),
     };
     match EngineNet::new(&net, backend) {
         Ok(net) => Ok(Some(LoadedNet { id, net: Arc::new(net) })),
-        Err(source) => Err(SourceError::Net { path, source }),
+        Err(error) => Err(SourceError::Net { path, error }),
     }
 }
 

@@ -79,10 +79,10 @@ impl Thread<'_> {
         let in_check = self.position().in_check();
 
         // 2. The rules may have ended the game; the line may be too long.
-        if excluded.is_none() {
-            if let Some(score) = self.verdict(ply) {
-                return score;
-            }
+        if excluded.is_none()
+            && let Some(score) = self.verdict(ply)
+        {
+            return score;
         }
         if ply >= MAX_PLY - 1 {
             return if in_check {
@@ -105,14 +105,13 @@ impl Thread<'_> {
         let entry = if excluded.is_some() { None } else { self.shared.table.probe(key, ply) };
         let table_move = entry.and_then(|e| e.mv).filter(|&mv| self.position().is_pseudo_legal(mv));
         let was_pv = PV || entry.is_some_and(|e| e.pv);
-        if let Some(e) = entry {
-            if !PV
-                && e.depth >= depth
-                && e.bound.decides(e.score, beta)
-                && self.position().no_capture_plies() < NO_CUTOFF_LIMIT
-            {
-                return e.score;
-            }
+        if let Some(e) = entry
+            && !PV
+            && e.depth >= depth
+            && e.bound.decides(e.score, beta)
+            && self.position().no_capture_plies() < NO_CUTOFF_LIMIT
+        {
+            return e.score;
         }
 
         // 5. The static evaluation, bettered by what the table knows.
@@ -389,10 +388,10 @@ impl Thread<'_> {
         }
 
         // 19. Histories learn from a refutation.
-        if best >= beta {
-            if let Some(mv) = best_move {
-                self.learn(mv, &quiets, &captures, depth, ply);
-            }
+        if best >= beta
+            && let Some(mv) = best_move
+        {
+            self.learn(mv, &quiets, &captures, depth, ply);
         }
 
         // 20. The table learns; wins by rule depend on the path and stay out of it.

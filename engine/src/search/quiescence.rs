@@ -30,10 +30,8 @@ impl Thread<'_> {
             return 0;
         }
         // Past the horizon only captures and replies follow one another, which repeat nothing.
-        if horizon {
-            if let Some(score) = self.verdict(ply) {
-                return score;
-            }
+        if horizon && let Some(score) = self.verdict(ply) {
+            return score;
         }
         let in_check = self.position().in_check();
         if ply >= MAX_PLY - 1 {
@@ -47,10 +45,11 @@ impl Thread<'_> {
 
         let key = self.table_key();
         let entry = self.shared.table.probe(key, ply);
-        if let Some(e) = entry {
-            if !PV && e.bound.decides(e.score, beta) {
-                return e.score;
-            }
+        if let Some(e) = entry
+            && !PV
+            && e.bound.decides(e.score, beta)
+        {
+            return e.score;
         }
 
         let raw_eval;

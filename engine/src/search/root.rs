@@ -91,10 +91,11 @@ impl Thread<'_> {
     fn enough(&self, depth: i32, settled: usize) -> bool {
         let limits = self.shared.limits;
         let best = Score(self.root_moves[0].score);
-        if let (Some(wanted), Some(plies)) = (limits.mate, best.mate_plies()) {
-            if plies > 0 && plies < 2 * wanted {
-                return true;
-            }
+        if let (Some(wanted), Some(plies)) = (limits.mate, best.mate_plies())
+            && plies > 0
+            && plies < 2 * wanted
+        {
+            return true;
         }
         if limits.stop_at_mate && best.mate_plies().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK) {
             return true;

@@ -205,7 +205,7 @@ impl<'a> Thread<'a> {
     pub(crate) fn should_stop(&mut self) -> bool {
         if self.nodes >= self.node_limit {
             self.stopped = true;
-        } else if self.nodes % POLL_NODES == 0 {
+        } else if self.nodes.is_multiple_of(POLL_NODES) {
             self.poll();
         }
         self.stopped

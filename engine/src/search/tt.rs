@@ -114,7 +114,7 @@ impl Table {
 
     /// Size in mebibytes.
     pub fn mib(&self) -> usize {
-        self.clusters.len() * CLUSTER_BYTES >> 20
+        (self.clusters.len() * CLUSTER_BYTES) >> 20
     }
 
     /// Forgets everything.
