@@ -168,7 +168,10 @@ fn is_std_arch(word: Word<'_>) -> bool {
 
 /// No tabs, no blanks at line ends, one line end at the end of the file. Data and copied licences are left alone.
 pub fn check_whitespace(path: &str, text: &str) -> Vec<String> {
-    if path.contains("/data/") || path.ends_with(".snap") || path.ends_with(".lock") || path.ends_with(".svg")
+    if path.contains("/data/")
+        || path.contains("/snapshots/")
+        || path.ends_with(".lock")
+        || path.ends_with(".svg")
     {
         return Vec::new();
     }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use seam_tests::programs::run;
+use seam_tests::programs::{json, run};
 use seam_tests::tree::root;
 
 /// File name, program, words.
@@ -84,6 +84,43 @@ fn help_and_errors_are_as_written_down() -> Result<()> {
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+    Ok(())
+}
+
+/// Programs of others read these fields; more may be added, none may go.
+const FIELDS: &[(&str, &str, &[&str])] = &[
+    ("chuhe", "perft 2 --json", &["nodes", "seconds", "nps"]),
+    ("chuhe", "eval --json", &["raw", "cp"]),
+    ("chuhe", "bench --depth 3 --json", &["signature", "nodes", "seconds", "nps", "backend", "net"]),
+    ("chuhe", "judge --rules competition --json --moves", &["result", "reason", "red", "black", "ply"]),
+    ("chuhe", "notation --move h2e2 --json", &["uci", "iccs", "chinese", "wxf"]),
+    (
+        "chuhe-match",
+        "stats --pentanomial 1,2,3,4,5 --elo0 -3 --elo1 2 --model logistic --json",
+        &["llr", "state", "elo", "elo_error", "nelo", "nelo_error", "los"],
+    ),
+    (
+        "chuhe-match",
+        "stats --trinomial 10,20,30 --elo0 0 --elo1 2 --model normalized --json",
+        &["llr", "state"],
+    ),
+];
+
+#[test]
+fn json_answers_have_the_agreed_fields() -> Result<()> {
+    for (program, line, fields) in FIELDS {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        // The empty list of moves is one word, and one that a line of words cannot hold.
+        match words.last() {
+            Some(&"--moves") => words.extend(["", "--fen", START]),
+            _ if words[0] == "notation" => words.extend(["--fen", START]),
+            _ => {}
+        }
+        let answer = json(program, &words)?;
+        for field in *fields {
+            anyhow::ensure!(answer.get(field).is_some(), "{program} {line}: no field {field} in {answer}");
+        }
+    }
     Ok(())
 }
 
