@@ -399,7 +399,7 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     let mut loader = Loader::start(&plan, 0);
     let mut batches = 0;
     let counts = loop {
-        match loader.next()? {
+        match loader.next_item()? {
             Item::Batch(_) => batches += 1,
             Item::End(counts) => break counts,
         }

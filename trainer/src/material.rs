@@ -107,14 +107,13 @@ fn solve(mut a: [[f64; N]; N], mut b: [f64; N]) -> Option<[f64; N]> {
         b.swap(column, pivot);
         for row in column + 1..N {
             let factor = a[row][column] / a[column][column];
-            for k in column..N {
-                a[row][k] -= factor * a[column][k];
-            }
+            let pivot = a[column];
+            a[row].iter_mut().zip(pivot).skip(column).for_each(|(x, p)| *x -= factor * p);
             b[row] -= factor * b[column];
         }
     }
     for row in (0..N).rev() {
-        let known: f64 = (row + 1..N).map(|k| a[row][k] * b[k]).sum();
+        let known: f64 = a[row].iter().zip(b).skip(row + 1).map(|(x, b)| x * b).sum();
         b[row] = (b[row] - known) / a[row][row];
     }
     Some(b)

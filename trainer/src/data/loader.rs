@@ -117,7 +117,7 @@ impl Loader {
     ///
     /// # Errors
     /// [`DataError`] with the file it concerns; nothing comes after it.
-    pub fn next(&mut self) -> Result<Item, DataError> {
+    pub fn next_item(&mut self) -> Result<Item, DataError> {
         match self.queue.as_ref().map(Receiver::recv) {
             Some(Ok(item)) => item,
             _ => Err(DataError::Stopped),

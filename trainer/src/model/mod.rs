@@ -403,4 +403,4 @@ fn ranges(start: usize, end: usize) -> Vec<Range> {
 }
 
 // A row of any table is whole tiles.
-const _: () = assert!(nnue_format::arch::L1_RANGE.2 % TILE == 0);
+const _: () = assert!(nnue_format::arch::L1_RANGE.2.is_multiple_of(TILE));

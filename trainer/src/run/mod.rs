@@ -252,7 +252,7 @@ fn total_steps(config: &Config, plan: &Plan) -> Result<(u64, Option<FilterCounts
     let mut loader = Loader::start(plan, 0);
     let mut batches = 0;
     loop {
-        match loader.next()? {
+        match loader.next_item()? {
             Item::Batch(_) => batches += 1,
             Item::End(counts) if batches == 0 => {
                 let (files, counts) = (plan.source.files().len(), counts.to_string());

@@ -144,7 +144,7 @@ impl Session {
         let mut used = 0;
         loop {
             let began = Instant::now();
-            let batch = match loader.next()? {
+            let batch = match loader.next_item()? {
                 Item::Batch(batch) => batch,
                 Item::End(counts) => {
                     if used == 0 && self.state.batch == 0 {

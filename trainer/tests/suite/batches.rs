@@ -28,7 +28,7 @@ fn epoch(plan: &Plan, epoch: u64) -> (Vec<Batch>, FilterCounts) {
     let mut loader = Loader::start(plan, epoch);
     let mut batches = Vec::new();
     loop {
-        match loader.next().unwrap() {
+        match loader.next_item().unwrap() {
             Item::Batch(batch) => batches.push(batch),
             Item::End(counts) => return (batches, counts),
         }
@@ -81,7 +81,7 @@ fn a_loader_can_be_dropped_at_any_time() {
     for taken in 0..4 {
         let mut loader = Loader::start(&plan, 0);
         for _ in 0..taken {
-            assert!(matches!(loader.next().unwrap(), Item::Batch(_)));
+            assert!(matches!(loader.next_item().unwrap(), Item::Batch(_)));
         }
     }
 }
@@ -175,7 +175,7 @@ fn damage_names_its_file_and_can_be_left_out() {
     let strict = plan(source.clone(), |_| {});
     let mut loader = Loader::start(&strict, 0);
     let error = loop {
-        match loader.next() {
+        match loader.next_item() {
             Ok(Item::Batch(_)) => {}
             Ok(Item::End(_)) => panic!("the damage was not seen"),
             Err(error) => break error,

@@ -13,28 +13,28 @@ use xiangqi::judge::RuleSet;
 use xiangqi::{Position, Score};
 
 /// Opening plies of every game.
-pub const OPENING: usize = 4;
+pub(crate) const OPENING: usize = 4;
 
-pub fn rng(seed: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn rng(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-pub fn arch(text: &str) -> Architecture {
+pub(crate) fn arch(text: &str) -> Architecture {
     text.parse().expect("an architecture")
 }
 
 /// Positions of random games, shuffled.
-pub fn samples(arch: &Architecture, seed: u64, count: usize) -> Samples {
+pub(crate) fn samples(arch: &Architecture, seed: u64, count: usize) -> Samples {
     random_play(&mut Encoder::new(arch).expect("an encoder"), seed, count)
 }
 
-pub fn batch(arch: &Architecture, seed: u64, count: usize) -> Batch {
+pub(crate) fn batch(arch: &Architecture, seed: u64, count: usize) -> Batch {
     Batch::all(&samples(arch, seed, count))
 }
 
 /// Game number `number`: random moves, the score the material difference with some noise. Every seventh ply is marked as
 /// not the best, every thirteenth score is a mate.
-pub fn game(number: u64) -> GameRecord {
+pub(crate) fn game(number: u64) -> GameRecord {
     let mut rng = rng(1000 + number);
     let mut position = Position::start();
     let (mut opening, mut plies) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ fn material(position: &Position) -> i32 {
 }
 
 /// A record file of these games, a block every `block` games.
-pub fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, block: usize) -> PathBuf {
+pub(crate) fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, block: usize) -> PathBuf {
     let header = Header {
         rules: RuleSet::Competition,
         seed: 1,
@@ -100,13 +100,13 @@ pub fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, block: usi
 }
 
 /// Floats drawn evenly from ±`size`.
-pub fn floats(seed: u64, len: usize, size: f32) -> Vec<f32> {
+pub(crate) fn floats(seed: u64, len: usize, size: f32) -> Vec<f32> {
     let mut rng = rng(seed);
     (0..len).map(|_| ((rng.next_u64() >> 40) as f32 / (1u64 << 23) as f32 - 1.0) * size).collect()
 }
 
 /// The greatest difference, relative to the greatest size of `b`.
-pub fn relative(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn relative(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     let difference = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
     difference / b.iter().map(|b| b.abs()).fold(1e-30, f32::max)

@@ -34,7 +34,10 @@ pub fn forward(
 ) {
     let columns = bias.len();
     let tile_len = rows.features() * TILE;
-    assert!(columns % TILE == 0 && weights.len() == rows.features() * columns, "weights are whole tiles");
+    assert!(
+        columns.is_multiple_of(TILE) && weights.len() == rows.features() * columns,
+        "weights are whole tiles"
+    );
     assert!(out.len() >= rows.len() * columns, "out holds every row");
     let shared = Shared(out.as_mut_ptr());
     let (bias, _) = bias.as_chunks::<TILE>();
@@ -68,7 +71,7 @@ pub fn backward(
 ) {
     let tile_len = by_feature.features() * TILE;
     let columns = bias_gradient.len();
-    assert!(columns % TILE == 0 && gradient.len() == by_feature.features() * columns, "whole tiles");
+    assert!(columns.is_multiple_of(TILE) && gradient.len() == by_feature.features() * columns, "whole tiles");
     let (bias_gradient, _) = bias_gradient.as_chunks_mut::<TILE>();
     gradient.par_chunks_mut(tile_len.max(1)).zip(bias_gradient).enumerate().with_max_len(1).for_each(
         |(tile, (gradient, bias_gradient))| {

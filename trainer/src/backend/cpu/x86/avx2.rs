@@ -64,9 +64,9 @@ impl Kernel for Avx2 {
 #[target_feature(enable = "avx2,fma")]
 fn load(from: &[f32; TILE]) -> [__m256; N] {
     let mut tile = [_mm256_setzero_ps(); N];
-    for k in 0..N {
-        // SAFETY: 8 * k + 8 <= TILE.
-        tile[k] = unsafe { _mm256_loadu_ps(from.as_ptr().add(8 * k)) };
+    for (vector, part) in tile.iter_mut().zip(from.as_chunks::<8>().0) {
+        // SAFETY: a part is as long as a vector.
+        *vector = unsafe { _mm256_loadu_ps(part.as_ptr()) };
     }
     tile
 }
@@ -74,9 +74,9 @@ fn load(from: &[f32; TILE]) -> [__m256; N] {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn store(to: &mut [f32; TILE], tile: [__m256; N]) {
-    for k in 0..N {
-        // SAFETY: 8 * k + 8 <= TILE.
-        unsafe { _mm256_storeu_ps(to.as_mut_ptr().add(8 * k), tile[k]) };
+    for (vector, part) in tile.into_iter().zip(to.as_chunks_mut::<8>().0) {
+        // SAFETY: a part is as long as a vector.
+        unsafe { _mm256_storeu_ps(part.as_mut_ptr(), vector) };
     }
 }
 

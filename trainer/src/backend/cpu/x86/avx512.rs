@@ -68,9 +68,9 @@ impl Kernel for Avx512 {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn load(from: &[f32; TILE]) -> [__m512; N] {
     let mut tile = [_mm512_setzero_ps(); N];
-    for k in 0..N {
-        // SAFETY: 16 * k + 16 <= TILE.
-        tile[k] = unsafe { _mm512_loadu_ps(from.as_ptr().add(16 * k)) };
+    for (vector, part) in tile.iter_mut().zip(from.as_chunks::<16>().0) {
+        // SAFETY: a part is as long as a vector.
+        *vector = unsafe { _mm512_loadu_ps(part.as_ptr()) };
     }
     tile
 }
@@ -78,9 +78,9 @@ fn load(from: &[f32; TILE]) -> [__m512; N] {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn store(to: &mut [f32; TILE], tile: [__m512; N]) {
-    for k in 0..N {
-        // SAFETY: 16 * k + 16 <= TILE.
-        unsafe { _mm512_storeu_ps(to.as_mut_ptr().add(16 * k), tile[k]) };
+    for (vector, part) in tile.into_iter().zip(to.as_chunks_mut::<16>().0) {
+        // SAFETY: a part is as long as a vector.
+        unsafe { _mm512_storeu_ps(part.as_mut_ptr(), vector) };
     }
 }
 
