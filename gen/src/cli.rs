@@ -48,7 +48,8 @@ pub struct PlayArgs {
     /// Play so many games.
     #[arg(long, value_name = "N", required_unless_present = "positions", conflicts_with = "positions")]
     pub games: Option<u64>,
-    /// Play until there are exactly so many scored positions.
+    /// Play until there are exactly so many scored positions; of the last game those too many stay as moves
+    /// without scores.
     #[arg(long, value_name = "N")]
     pub positions: Option<u64>,
     /// Nodes searched for each move.
