@@ -214,7 +214,8 @@ fn random_bytes_never_panic() {
                 bytes.truncate((rng.next_u64() % bytes.len() as u64) as usize);
             }
         }
-        if bytes.len() >= 32 && case % 3 > 0 {
+        // A sealed good file is decompressed and checked whole, which takes milliseconds.
+        if bytes.len() >= 32 && (case % 2 == 0 || case % 16 == 1) {
             seal(&mut bytes);
         }
         if let Ok((file, _)) = NetFile::from_bytes(&bytes) {
