@@ -150,9 +150,9 @@ pub(crate) struct RunArgs {
     /// Order of the book
     #[arg(long, value_enum, default_value = "random")]
     book_order: Order,
-    /// Play so many plies of a book's lines of moves (all)
-    #[arg(long)]
-    book_plies: Option<usize>,
+    /// Play so many plies of a book's lines of moves; they are often whole games
+    #[arg(long, default_value_t = 16)]
+    book_plies: usize,
     /// Begin the book again at its end
     #[arg(long)]
     book_wrap: bool,
@@ -197,7 +197,7 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     hang_timeout: u64,
     /// Seconds for an answer to stop
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     stop_timeout: u64,
 
     /// Journal of finished pairs: the same command with it continues the match
@@ -259,7 +259,7 @@ impl RunArgs {
                     Order::Random => BookOrder::Random,
                     Order::Sequential => BookOrder::Sequential,
                 },
-                plies: self.book_plies,
+                plies: Some(self.book_plies),
                 wrap: self.book_wrap,
             },
             None => OpeningPlan::Random {

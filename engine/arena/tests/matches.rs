@@ -91,7 +91,7 @@ fn waits_are_bounded() {
         plan.waits.stop = Duration::from_millis(stop_ms);
         plan
     };
-    let clock = Limit::Clock("4+4".parse().expect("a time control"));
+    let clock = Limit::Clock("4".parse().expect("a time control"));
     let cases = [
         (case("hang:2", Limit::Nodes(1), 100), FailureKind::Hang),
         (case("hang:2", clock, 100), FailureKind::Hang),
@@ -138,12 +138,16 @@ fn protocols_rank_bases_and_garbage_change_nothing() {
 
 #[test]
 fn a_player_that_does_not_start_ends_the_match() {
-    for arguments in ["silent", "deaf"] {
-        let mut plan = plan("", arguments, 1);
-        plan.waits.start = Duration::from_secs(4);
-        let error = try_play(plan, &Outputs::default()).expect_err("refused");
-        assert!(matches!(error, RunError::Start(_)), "{arguments}: {error}");
-    }
+    std::thread::scope(|scope| {
+        for arguments in ["silent", "deaf"] {
+            scope.spawn(move || {
+                let mut plan = plan("", arguments, 1);
+                plan.waits.start = Duration::from_secs(4);
+                let error = try_play(plan, &Outputs::default()).expect_err("refused");
+                assert!(matches!(error, RunError::Start(_)), "{arguments}: {error}");
+            });
+        }
+    });
     let mut missing = plan("", "", 1);
     missing.players[0] = PlayerSpec::parse("/no/such/engine --option").expect("a command");
     let error = try_play(missing, &Outputs::default()).expect_err("refused").to_string();
