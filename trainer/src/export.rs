@@ -1,8 +1,9 @@
 //! From a checkpoint to a net file, with proof.
 //!
-//! Folds the factors, quantises, writes, reads back, and holds the float net against the reference evaluator of
+//! Folds the factors, quantises, settles the biases ([`crate::calibrate`]), writes, reads back, and holds the float net against the reference evaluator of
 //! nnue-format on real positions. Nothing is written unless the error is within the bound.
 
+use crate::calibrate::correct_biases;
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::data::source::hex;
 use crate::model::weights::float_net;
@@ -100,7 +101,7 @@ pub struct Exported {
     pub worst_error: f64,
     /// Where it is.
     pub worst_fen: String,
-    /// Positions looked at.
+    /// Positions the errors are measured on, other ones than those that settled the biases.
     pub positions: usize,
     /// What was allowed.
     pub bound: Bound,
@@ -127,8 +128,15 @@ pub fn export(path: &Path, out: &Path, bound: Bound, overwrite: Overwrite) -> Re
     let checkpoint = Checkpoint::read(path)?;
     let arch: Architecture = checkpoint.run.architecture.parse()?;
     let merged = float_net(&arch, &checkpoint.parameters)?.merge()?;
-    let quantised = merged.quantise()?;
-    let parity = parity(&merged, &quantised, &checkpoint.positions)?;
+    let mut quantised = merged.quantise()?;
+    let positions = read_positions(&checkpoint.positions)?;
+    // Biases are settled on one half of the positions and the net is proved on the other.
+    let (settling, proving): (Vec<_>, Vec<_>) = positions.chunks(2).map(|two| (&two[0], two.last())).unzip();
+    let settling: Vec<Position> = settling.into_iter().cloned().collect();
+    let proving: Vec<Position> = proving.into_iter().flatten().cloned().collect();
+    correct_biases(&merged, &mut quantised, &settling);
+    quantised.check()?;
+    let parity = parity(&merged, &quantised, &proving)?;
     if !(parity.mean <= bound.mean && parity.worst <= bound.worst) {
         let Parity { mean, worst, fen } = parity;
         return Err(ExportError::Error { mean, worst, fen, bound });
@@ -151,7 +159,7 @@ pub fn export(path: &Path, out: &Path, bound: Bound, overwrite: Overwrite) -> Re
         mean_error: parity.mean,
         worst_error: parity.worst,
         worst_fen: parity.fen,
-        positions: checkpoint.positions.len(),
+        positions: proving.len(),
         bound,
         step: checkpoint.state.step,
     })
@@ -174,24 +182,31 @@ fn description(checkpoint: &Checkpoint) -> Description {
     }
 }
 
+fn read_positions(fens: &[String]) -> Result<Vec<Position>, ExportError> {
+    fens.iter()
+        .map(|fen| {
+            Position::from_fen(fen)
+                .map_err(|error| ExportError::Position { fen: fen.clone(), what: error.to_string() })
+        })
+        .collect()
+}
+
 /// Compares the raw outputs, before they are rounded to centipawns.
 ///
 /// # Errors
-/// [`ExportError::Position`] or [`ExportError::NoPositions`].
-pub fn parity(merged: &MergedNet, net: &QuantisedNet, fens: &[String]) -> Result<Parity, ExportError> {
-    let errors: Vec<f64> = fens
+/// [`ExportError::NoPositions`].
+pub fn parity(merged: &MergedNet, net: &QuantisedNet, positions: &[Position]) -> Result<Parity, ExportError> {
+    let errors: Vec<f64> = positions
         .par_iter()
-        .map(|fen| {
-            let position = Position::from_fen(fen)
-                .map_err(|error| ExportError::Position { fen: fen.clone(), what: error.to_string() })?;
-            let float = f64::from(merged.evaluate(&position)) * f64::from(OUTPUT_CP);
-            let raw = nnue_format::reference::evaluate(net, &position).raw;
+        .map(|position| {
+            let float = f64::from(merged.evaluate(position)) * f64::from(OUTPUT_CP);
+            let raw = nnue_format::reference::evaluate(net, position).raw;
             let integer = f64::from(raw) * f64::from(OUTPUT_CP) / f64::from(RAW_ONE);
-            Ok((float - integer).abs())
+            (float - integer).abs()
         })
-        .collect::<Result<_, ExportError>>()?;
+        .collect();
     let worst =
         errors.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).ok_or(ExportError::NoPositions)?;
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-    Ok(Parity { mean, worst: *worst.1, fen: fens[worst.0].clone() })
+    Ok(Parity { mean, worst: *worst.1, fen: positions[worst.0].fen() })
 }

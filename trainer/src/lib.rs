@@ -9,6 +9,7 @@
 
 pub mod backend;
 pub mod bench;
+pub mod calibrate;
 pub mod chance;
 pub mod checkpoint;
 pub mod cli;

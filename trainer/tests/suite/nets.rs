@@ -4,6 +4,7 @@ use crate::support::{arch, batch};
 use nnue_format::quant::clip;
 use nnue_format::{Architecture, QuantiseError};
 use trainer::backend::cpu::kernel::{AdamStep, KernelKind};
+use trainer::calibrate::correct_biases;
 use trainer::data::samples::Encoder;
 use trainer::data::synthetic::random_positions;
 use trainer::data::{Batch, Samples};
@@ -11,6 +12,7 @@ use trainer::export::parity;
 use trainer::loss::Loss;
 use trainer::model::Model;
 use trainer::model::weights::Parameter;
+use xiangqi::Position;
 
 const ARCHITECTURES: [&str; 5] = [
     "classic",
@@ -65,13 +67,21 @@ fn every_architecture_learns_a_batch_by_heart_and_is_the_net_nnue_format_knows()
         let mut order: Vec<usize> = (0..fens.len()).collect();
         order.sort_by_key(|&i| samples.stacks[i]);
         for (&i, output) in order.iter().zip(&outputs) {
-            let position = xiangqi::Position::from_fen(&fens[i]).unwrap();
+            let position = Position::from_fen(&fens[i]).unwrap();
             let expected = merged.evaluate(&position);
             assert!((output - expected).abs() < 2e-4, "{text}: {output} for {expected} at {}", fens[i]);
         }
-        let quantised = merged.quantise().unwrap();
-        let parity = parity(&merged, &quantised, &fens).unwrap();
-        assert!(parity.mean < 15.0 && parity.worst < 150.0, "{text}: {parity:?}");
+        let positions: Vec<Position> = fens.iter().map(|fen| Position::from_fen(fen).unwrap()).collect();
+        let mut quantised = merged.quantise().unwrap();
+        let before = parity(&merged, &quantised, &positions).unwrap();
+        correct_biases(&merged, &mut quantised, &positions);
+        quantised.check().unwrap();
+        let after = parity(&merged, &quantised, &positions).unwrap();
+        assert!(after.mean < 10.0 && after.worst < 100.0, "{text}: {after:?}");
+        assert!(
+            after.mean < before.mean.max(5.0),
+            "{text}: settling the biases took {before:?} to {after:?}"
+        );
     }
 }
 
