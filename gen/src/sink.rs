@@ -157,6 +157,8 @@ pub struct Sink {
     new_keys: Vec<u64>,
     repeated: u64,
     repeated_in_a_row: u64,
+    /// Nodes of the games taken.
+    nodes: u64,
     /// What an interrupted run left.
     found: Totals,
 }
@@ -194,6 +196,7 @@ impl Sink {
             new_keys: Vec::new(),
             repeated: whole.next - whole.totals.games,
             repeated_in_a_row: 0,
+            nodes: 0,
             found: Totals::default(),
             writer,
             paths,
@@ -216,6 +219,7 @@ impl Sink {
             Finished::Stopped => return Ok(()),
             Finished::Repeated => None,
             Finished::Game(played) => {
+                self.nodes += played.nodes;
                 self.journal_game(&played.record)?;
                 Some(played)
             }
@@ -329,6 +333,11 @@ impl Sink {
     /// How many numbers were left unused because their opening repeats another game's.
     pub const fn repeated(&self) -> u64 {
         self.repeated
+    }
+
+    /// Nodes searched for the games taken since the sink was opened.
+    pub const fn nodes(&self) -> u64 {
+        self.nodes
     }
 
     /// Numbers whose games wait for earlier ones.

@@ -55,12 +55,12 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
         );
     }
     let elapsed = progress.elapsed();
-    let repeated = sink.repeated();
+    let (repeated, nodes) = (sink.repeated(), sink.nodes());
     let totals = sink.publish(|totals, paths| -> Result<(), SinkError> {
         let manifest = manifest::manifest(&plan, totals, &paths.partial, &paths.out)?;
         manifest::write_whole(&paths.manifest, &format!("{manifest:#}\n"))
     })?;
-    let made = Made { elapsed, positions: totals.positions - found.positions, repeated };
+    let made = Made { elapsed, positions: totals.positions - found.positions, nodes, repeated };
     report(args, totals, "complete", Some(&made))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -142,6 +142,7 @@ fn show_plan(args: &PlayArgs, plan: &Plan, threads: usize) {
 struct Made {
     elapsed: Duration,
     positions: u64,
+    nodes: u64,
     repeated: u64,
 }
 
@@ -160,6 +161,8 @@ fn report(args: &PlayArgs, totals: Totals, state: &str, made: Option<&Made>) -> 
             "bytes": bytes,
             "seconds": made.map(|made| made.elapsed.as_secs_f64()),
             "positions_per_second": speed,
+            "nodes": made.map(|made| made.nodes),
+            "nodes_per_second": made.map(|made| per_second(made.nodes, made.elapsed)),
             "repeated_openings": made.map(|made| made.repeated),
         });
         println!("{json}");
@@ -168,7 +171,10 @@ fn report(args: &PlayArgs, totals: Totals, state: &str, made: Option<&Made>) -> 
     println!("{out}: {state}, {} games, {} positions, {bytes} bytes", totals.games, totals.positions);
     if let (Some(made), Some(speed)) = (made, speed) {
         let (seconds, repeated) = (made.elapsed.as_secs(), made.repeated);
-        println!("{seconds} s, {speed} positions/s; {repeated} repeated openings were left out");
+        let nps = per_second(made.nodes, made.elapsed);
+        println!(
+            "{seconds} s, {speed} positions/s, {nps} nodes/s; {repeated} repeated openings were left out"
+        );
     }
     Ok(())
 }
