@@ -8,7 +8,7 @@ fn main() -> ExitCode {
     match datagen::commands::run(datagen::cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("chuhe-gen: {error:#}");
+            datagen::progress::note(&format!("chuhe-gen: {error:#}"));
             ExitCode::from(2)
         }
     }

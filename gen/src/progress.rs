@@ -1,7 +1,7 @@
 //! Progress on stderr: a bar on a terminal, a plain line now and then elsewhere. Nothing but what is shown
 //! depends on the clock.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -60,7 +60,7 @@ impl Progress {
             bar.set_message(self.message(written));
         } else if !self.quiet && self.last_line.elapsed() >= LINE_INTERVAL {
             self.last_line = Instant::now();
-            eprintln!("{}, {} left", self.message(written), self.left(written));
+            note(&format!("{}, {} left", self.message(written), self.left(written)));
         }
     }
 
@@ -108,4 +108,9 @@ impl Progress {
 pub fn per_second(count: u64, time: Duration) -> u64 {
     let per_second = u128::from(count) * 1000 / time.as_millis().max(1);
     u64::try_from(per_second).unwrap_or(u64::MAX)
+}
+
+/// A line on stderr. That nobody reads it must not end a run.
+pub fn note(line: &str) {
+    _ = writeln!(std::io::stderr().lock(), "{line}");
 }

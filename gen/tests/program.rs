@@ -171,3 +171,21 @@ fn one_thread_twice_is_byte_identical() {
 fn new_name(folder: &Path) -> usize {
     std::fs::read_dir(folder).unwrap().count()
 }
+
+/// `chuhe-gen inspect FILE | head -1` is no reason to complain.
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rec");
+    done(&mut command(&out, "--games 1 --nodes 20 --quiet"), 0);
+    let mut child = Command::new(PROGRAM)
+        .arg("inspect")
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -62,12 +62,12 @@ pub fn run(args: &FileArgs) -> anyhow::Result<ExitCode> {
             figures.damage.push(error.to_string());
         }
     }
-    let json = json_of(&reader, &figures);
-    if args.json {
-        println!("{json}");
+    let text = if args.json {
+        format!("{}\n", json_of(&reader, &figures))
     } else {
-        show(args, &reader, &figures);
-    }
+        text_of(args, &reader, &figures)
+    };
+    super::print(&text)?;
     Ok(if figures.damage.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
@@ -106,33 +106,42 @@ fn json_of(reader: &Reader<std::fs::File>, figures: &Figures) -> Value {
     })
 }
 
-fn show(args: &FileArgs, reader: &Reader<std::fs::File>, figures: &Figures) {
+fn text_of(args: &FileArgs, reader: &Reader<std::fs::File>, figures: &Figures) -> String {
+    let mut lines = Vec::new();
     let per_position = |bytes| ratio(bytes, figures.positions).map_or("-".to_owned(), |r| format!("{r:.3}"));
     let bytes = reader.file_len();
-    println!("{}", args.file.display());
-    println!(
+    lines.push(args.file.display().to_string());
+    lines.push(format!(
         "  {} games, {} positions (of {} plies), {} openings, longest game {} plies",
         figures.games,
         figures.positions,
         figures.plies,
         figures.openings.len(),
         figures.longest
-    );
-    println!("  {bytes} bytes in {} blocks, {} bytes a position", figures.blocks, per_position(bytes));
+    ));
+    lines.push(format!(
+        "  {bytes} bytes in {} blocks, {} bytes a position",
+        figures.blocks,
+        per_position(bytes)
+    ));
     if let Some(Header { rules, seed, engine_signature, net_id, run_id, .. }) = reader.header() {
-        println!("  rules {rules}, seed {seed}, engine {engine_signature}, net {}", net_text(net_id));
-        println!("  run {}", hex(run_id));
+        lines.push(format!(
+            "  rules {rules}, seed {seed}, engine {engine_signature}, net {}",
+            net_text(net_id)
+        ));
+        lines.push(format!("  run {}", hex(run_id)));
     }
-    println!("  outcomes: {}", counts(&figures.outcomes));
-    println!("  reasons: {}", counts(&figures.reasons));
-    println!("  {:<16}{:>12}{:>12}{:>10}", "column", "raw", "packed", "B/pos");
+    lines.push(format!("  outcomes: {}", counts(&figures.outcomes)));
+    lines.push(format!("  reasons: {}", counts(&figures.reasons)));
+    lines.push(format!("  {:<16}{:>12}{:>12}{:>10}", "column", "raw", "packed", "B/pos"));
     for (name, (raw, packed)) in COLUMN_NAMES.iter().zip(figures.columns) {
-        println!("  {name:<16}{raw:>12}{packed:>12}{:>10}", per_position(packed));
+        lines.push(format!("  {name:<16}{raw:>12}{packed:>12}{:>10}", per_position(packed)));
     }
     if reader.footer().is_none() {
-        println!("  not finished: there is no footer");
+        lines.push("  not finished: there is no footer".to_owned());
     }
-    figures.damage.iter().for_each(|what| println!("  damage: {what}"));
+    lines.extend(figures.damage.iter().map(|what| format!("  damage: {what}")));
+    lines.join("\n") + "\n"
 }
 
 fn counts(counts: &BTreeMap<&'static str, u64>) -> String {

@@ -4,7 +4,10 @@ pub mod inspect;
 pub mod play;
 pub mod verify;
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+
+use anyhow::Context;
 
 use crate::cli::{Cli, Command};
 
@@ -14,5 +17,14 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Play(args) => play::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
+    }
+}
+
+/// Results to stdout. Whoever closed it (`| head`) has seen enough: that is no error.
+fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other.context("cannot write to stdout"),
     }
 }

@@ -15,7 +15,7 @@ use crate::cli::PlayArgs;
 use crate::manifest;
 use crate::plan::{Adjudication, Count, OpeningPlan, PLAN_VERSION, Plan, PlanError, SearchLimit};
 use crate::player::EnginePlayer;
-use crate::progress::{Progress, per_second};
+use crate::progress::{Progress, note, per_second};
 use crate::run;
 use crate::sink::{Opened, Sink, SinkError};
 
@@ -38,7 +38,7 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
     };
     let found = sink.found();
     if found.games > 0 && !args.quiet {
-        eprintln!("going on behind {} games, {} positions", found.games, found.positions);
+        note(&format!("going on behind {} games, {} positions", found.games, found.positions));
     }
     let stop = stop_flag()?;
     let mut progress = Progress::new(plan.count, found, args.quiet);
@@ -132,9 +132,9 @@ fn threads(asked: usize) -> usize {
 }
 
 fn show_plan(args: &PlayArgs, plan: &Plan, threads: usize) {
-    eprintln!("{} ({threads} threads)", args.out.display());
+    note(&format!("{} ({threads} threads)", args.out.display()));
     for (name, value) in plan.settings() {
-        eprintln!("  {name:<18}{value}");
+        note(&format!("  {name:<18}{value}"));
     }
 }
 
@@ -165,16 +165,16 @@ fn report(args: &PlayArgs, totals: Totals, state: &str, made: Option<&Made>) -> 
             "nodes_per_second": made.map(|made| per_second(made.nodes, made.elapsed)),
             "repeated_openings": made.map(|made| made.repeated),
         });
-        println!("{json}");
-        return Ok(());
+        return super::print(&format!("{json}\n"));
     }
-    println!("{out}: {state}, {} games, {} positions, {bytes} bytes", totals.games, totals.positions);
+    let Totals { games, positions, .. } = totals;
+    let mut text = format!("{out}: {state}, {games} games, {positions} positions, {bytes} bytes\n");
     if let (Some(made), Some(speed)) = (made, speed) {
         let (seconds, repeated) = (made.elapsed.as_secs(), made.repeated);
         let nps = per_second(made.nodes, made.elapsed);
-        println!(
-            "{seconds} s, {speed} positions/s, {nps} nodes/s; {repeated} repeated openings were left out"
+        text += &format!(
+            "{seconds} s, {speed} positions/s, {nps} nodes/s; {repeated} repeated openings left out\n"
         );
     }
-    Ok(())
+    super::print(&text)
 }

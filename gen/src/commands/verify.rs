@@ -73,27 +73,27 @@ pub fn run(args: &FileArgs) -> anyhow::Result<ExitCode> {
     let mut reader = Reader::open(&args.file).with_context(|| args.file.display().to_string())?;
     let verdict = check(&mut reader);
     let ok = verdict.damage.is_empty();
-    if args.json {
-        let damage: Vec<_> = verdict
-            .damage
-            .iter()
-            .map(|Damage { offset, what }| json!({ "offset": offset, "what": what }))
-            .collect();
-        let (games, positions) = (verdict.games, verdict.positions);
-        println!("{}", json!({ "ok": ok, "games": games, "positions": positions, "damage": damage }));
-    } else {
-        for Damage { offset, what } in &verdict.damage {
-            println!("byte {offset}: {what}");
-        }
-        let state = if ok { "good" } else { "DAMAGED" };
-        println!(
-            "{}: {state}, {} games, {} positions",
-            args.file.display(),
-            verdict.games,
-            verdict.positions
-        );
-    }
+    let text = if args.json { json_of(&verdict) } else { text_of(args, &verdict) };
+    super::print(&text)?;
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn json_of(verdict: &Verdict) -> String {
+    let damage: Vec<_> = verdict
+        .damage
+        .iter()
+        .map(|Damage { offset, what }| json!({ "offset": offset, "what": what }))
+        .collect();
+    let ok = damage.is_empty();
+    let json = json!({ "ok": ok, "games": verdict.games, "positions": verdict.positions, "damage": damage });
+    format!("{json}\n")
+}
+
+fn text_of(args: &FileArgs, verdict: &Verdict) -> String {
+    let damage = verdict.damage.iter().map(|Damage { offset, what }| format!("byte {offset}: {what}\n"));
+    let state = if verdict.damage.is_empty() { "good" } else { "DAMAGED" };
+    let (file, games, positions) = (args.file.display(), verdict.games, verdict.positions);
+    damage.collect::<String>() + &format!("{file}: {state}, {games} games, {positions} positions\n")
 }
 
 /// Checks a file to its end, some blocks at a time on all cores.
