@@ -70,28 +70,24 @@ enum NoWord {
     Closed,
 }
 
-impl Running {
-    /// Passes lines to `seen` until one equals `word`.
-    fn wait_for(&self, word: &str, wait: Duration, mut seen: impl FnMut(&str)) -> Result<(), NoWord> {
-        wait_for(&self.process, word, wait, &mut seen)
-    }
-}
-
+/// Passes lines to `seen` until one equals `word`. The sign `halt` ends the wait as its time does.
 fn wait_for(
     process: &EngineProcess,
     word: &str,
-    wait: Duration,
+    (wait, halt): (Duration, &AtomicBool),
     seen: &mut dyn FnMut(&str),
 ) -> Result<(), NoWord> {
     let deadline = Instant::now() + wait;
     loop {
-        match process.read(deadline) {
+        match process.read(deadline.min(Instant::now() + LOOK)) {
             Ok(line) if line.text.trim() == word => return Ok(()),
-            // A flood of other lines must not outlast the deadline.
-            Ok(_) if Instant::now() > deadline => return Err(NoWord::Timeout),
             Ok(line) => seen(line.text.trim()),
-            Err(NoLine::Timeout) => return Err(NoWord::Timeout),
+            Err(NoLine::Timeout) => {}
             Err(NoLine::Closed) => return Err(NoWord::Closed),
+        }
+        // A flood of other lines must not outlast the deadline either.
+        if Instant::now() > deadline || halt.load(Ordering::Relaxed) {
+            return Err(NoWord::Timeout);
         }
     }
 }
@@ -126,7 +122,7 @@ impl ExternalPlayer {
             .map_err(|error| self.start_error(format!("the program cannot be run: {error}")))?;
         process.send(protocol.name());
         let mut introduction = Introduction::default();
-        let waited = wait_for(&process, protocol.ready_word(), self.waits.start, &mut |line| {
+        let waited = wait_for(&process, protocol.ready_word(), self.patience_to_start(), &mut |line| {
             introduction.read(protocol, line);
         });
         if let Err(no_word) = waited {
@@ -141,7 +137,7 @@ impl ExternalPlayer {
             process.send(&line);
         }
         process.send("isready");
-        if let Err(no_word) = wait_for(&process, "readyok", self.waits.start, &mut |_| {}) {
+        if let Err(no_word) = wait_for(&process, "readyok", self.patience_to_start(), &mut |_| {}) {
             return Err(self.silent(&mut process, "readyok", &no_word));
         }
         Ok(Running { process, dialect, new_game })
@@ -191,7 +187,7 @@ impl ExternalPlayer {
             running.process.send(line);
         }
         running.process.send("isready");
-        running.wait_for("readyok", self.waits.start, |_| {})
+        wait_for(&running.process, "readyok", self.patience_to_start(), &mut |_| {})
     }
 
     /// The failure of an engine that closed its output.
@@ -257,6 +253,10 @@ impl ExternalPlayer {
             },
             _ => failure(FailureKind::NoMove, "it says that it has no move".to_owned()),
         }
+    }
+
+    fn patience_to_start(&self) -> (Duration, &AtomicBool) {
+        (self.waits.start, &self.halt)
     }
 
     /// How long to wait for an answer.
@@ -338,6 +338,9 @@ impl Player for ExternalPlayer {
     fn begin_game(&mut self) -> Result<(), StartError> {
         let mut why = String::new();
         for _ in 0..START_TRIES {
+            if self.halt.load(Ordering::Relaxed) {
+                return Err(self.start_error("the match is being ended".to_owned()));
+            }
             let mut running = match self.running.take() {
                 Some(running) => running,
                 None => self.start()?,

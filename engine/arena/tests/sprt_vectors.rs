@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use arena::stats::{Counts, Estimate, Model, Overshoot, Sprt, State, crash_or_time_flag};
+use arena::stats::{Counts, Estimate, Model, Overshoot, Sprt, State, WorkerTest, crash_or_time_flag};
 use serde_json::Value;
 
 /// |ours - theirs| <= this × max(1, |theirs|).
@@ -109,6 +109,31 @@ fn crash_and_time_rule() {
             ["crashes", "time_losses", "games"].map(|key| case[key].as_u64().expect(key));
         let flagged = crash_or_time_flag(crashes, time_losses, games);
         assert_eq!(Some(flagged), case["flagged"].as_bool(), "{case}");
+    }
+}
+
+#[test]
+fn workers() {
+    for case in vectors()["worker_chi2"]["cases"].as_array().expect("cases") {
+        let id = case["id"].as_str().expect("id");
+        let workers = case["workers"].as_array().expect("workers");
+        let key = |worker: usize| workers[worker]["key"].as_str().expect("key");
+        let counts: Vec<[u64; 5]> = workers.iter().map(|worker| five(&worker["pentanomial"])).collect();
+        let Some(test) = WorkerTest::of(&counts) else {
+            assert!(case["chi2"].is_null(), "{id}");
+            continue;
+        };
+        for (name, found) in [("chi2", test.chi2), ("p", test.p), ("z_95", test.z_95), ("z_99", test.z_99)] {
+            close(&format!("{id} {name}"), found, number(&case[name]), TOLERANCE);
+        }
+        assert_eq!(Some(test.freedom as u64), case["dof"].as_u64(), "{id}");
+        let residuals = case["residual"].as_object().expect("residuals");
+        assert_eq!(test.residuals.len(), residuals.len(), "{id}");
+        for &(worker, found) in &test.residuals {
+            close(&format!("{id} {}", key(worker)), found, number(&residuals[key(worker)]), TOLERANCE);
+        }
+        let purged: Vec<&str> = test.worst().map(key).into_iter().collect();
+        assert_eq!(serde_json::json!(purged), case["purged_by_default_rule_p_lt_0p001_or_res_gt_7"], "{id}");
     }
 }
 

@@ -70,6 +70,11 @@ pub(super) fn normal_cdf(x: f64) -> f64 {
     0.5 * erfc(-x / std::f64::consts::SQRT_2)
 }
 
+/// The point above which the normal law has this probability; exact far out, where `1 - p` is 1.
+pub(super) fn normal_quantile_above(p: f64) -> f64 {
+    std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)
+}
+
 /// The normal law's quantile of a probability in 0..1.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     -std::f64::consts::SQRT_2 * erfc_inv(2.0 * p)

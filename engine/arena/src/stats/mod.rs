@@ -20,6 +20,7 @@ mod health;
 mod likelihood;
 mod overshoot;
 mod profile;
+mod workers;
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,6 +28,7 @@ use std::str::FromStr;
 pub use estimate::{Estimate, elo_of_score, score_of_elo};
 pub use health::crash_or_time_flag;
 pub use overshoot::{CorrectedBounds, Overshoot};
+pub use workers::WorkerTest;
 
 /// What stands in for a count of zero, so that no logarithm is of nothing (fishtest `regularize`).
 pub const EMPTY_CELL: f64 = 1e-3;
