@@ -8,8 +8,20 @@ fn main() -> ExitCode {
     match datagen::commands::run(datagen::cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            datagen::progress::note(&format!("chuhe-gen: {error:#}"));
+            datagen::progress::note(&format!("chuhe-gen: {}", message(&error)));
             ExitCode::from(2)
         }
     }
+}
+
+/// The error with its causes, each said once: some name theirs already.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += ": ";
+            text += &cause;
+        }
+    }
+    text
 }

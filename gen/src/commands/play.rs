@@ -46,7 +46,10 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
     let new_player = |stop| EnginePlayer::new(plan.hash_mib, source.clone(), rules, stop);
     let ended = run::play(&plan, threads, &mut sink, &stop, new_player, &mut |totals| progress.show(totals));
     progress.finish();
-    ended?;
+    ended.with_context(|| {
+        let path = sink.paths().partial.display();
+        format!("stopped; whole games are kept in {path} and its journal, the same command goes on")
+    })?;
     if !sink.is_complete() {
         let waiting = sink.waiting().len() as u64;
         let (games, path) = (sink.written().games + waiting, sink.paths().partial.display());
