@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "finding and loading libtorch_cuda.so beside the libtorch in use")]
+#![expect(unsafe_code, reason = "loading libtorch_cuda.so beside the libtorch in use; malloc's policy")]
 //! One binary for CPU and GPU.
 //!
 //! The binary is linked against libtorch_cpu alone. Where the libtorch in use has a libtorch_cuda.so beside it (the full
@@ -8,6 +8,16 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// Tells malloc to keep the megabytes that each step frees and asks for again; by default it returns them to the
+/// system, and a tenth of a step goes into page faults.
+pub fn keep_memory() {
+    #[cfg(target_env = "gnu")]
+    for (parameter, value) in [(libc::M_MMAP_THRESHOLD, 1 << 30), (libc::M_TRIM_THRESHOLD, i32::MAX)] {
+        // SAFETY: mallopt takes two numbers and changes nothing but malloc's own policy; if it fails, only speed is lost.
+        unsafe { libc::mallopt(parameter, value) };
+    }
+}
 
 /// Loads libtorch_cuda.so if it lies beside the libtorch in use. Call it first thing in `main`.
 ///

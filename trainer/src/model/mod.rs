@@ -316,17 +316,22 @@ impl Model {
     ) -> Result<Tensor, TchError> {
         let inputs = match self.arch.activation() {
             Activation::CRelu => x.shallow_clone(),
+            // Split, not narrow: the gradient of a split is one copy, that of each narrow a filled matrix.
             Activation::Pairwise => {
-                let (l1, half) = (self.arch.l1() as i64, self.arch.l1() as i64 / 2);
-                let sides = x.f_view([-1, 2, l1])?;
-                let product = sides.f_narrow(2, 0, half)?.f_mul(&sides.f_narrow(2, half, half)?)?;
-                product.f_view([-1, l1])?
+                let l1 = self.arch.l1() as i64;
+                let halves = x.f_view([-1, 2, l1])?.f_split(l1 / 2, 2)?;
+                halves[0].f_mul(&halves[1])?.f_view([-1, l1])?
             }
         };
+        let runs = batch.stack_runs(range.start, range.end);
+        let sizes: Vec<i64> = runs.iter().map(|(_, start, end)| (end - start) as i64).collect();
+        let parts = match runs.len() {
+            1 => vec![inputs],
+            _ => inputs.f_split_with_sizes(&sizes[..], 0)?,
+        };
         let mut outputs = Vec::new();
-        for (stack, start, end) in batch.stack_runs(range.start, range.end) {
-            let part = inputs.f_narrow(0, (start - range.start) as i64, (end - start) as i64)?;
-            outputs.push(self.dense.forward(stack, &part)?);
+        for ((stack, ..), part) in runs.iter().zip(&parts) {
+            outputs.push(self.dense.forward(*stack, part)?);
         }
         let output = if outputs.len() == 1 { outputs.remove(0) } else { Tensor::f_cat(&outputs, 0)? };
         match psqt {
