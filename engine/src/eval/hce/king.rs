@@ -18,27 +18,27 @@ const UNITS_DIVISOR: i32 = 11;
 const UNITS_CAP: i32 = 72;
 
 /// Hollow cannon (空头炮): a cannon on the king's file with nothing between; any piece that steps between gives check.
-const HOLLOW_CANNON: Tapered = s(80, 40);
-const HOLLOW_CANNON_ROOK: Tapered = s(30, 10);
+const HOLLOW_CANNON: Tapered = s(66, 21);
+const HOLLOW_CANNON_ROOK: Tapered = s(15, 4);
 /// A cannon on the king's file behind two pieces: each of them is bound.
-const CENTRAL_CANNON: Tapered = s(22, 8);
+const CENTRAL_CANNON: Tapered = s(16, 12);
 /// A cannon on the king's back rank (沉底炮), and more for each rook.
-const BOTTOM_CANNON: Tapered = s(14, 4);
-const BOTTOM_CANNON_ROOK: Tapered = s(12, 2);
+const BOTTOM_CANNON: Tapered = s(9, 5);
+const BOTTOM_CANNON_ROOK: Tapered = s(7, -5);
 /// The same with nothing between it and the king.
-const BOTTOM_HOLLOW: Tapered = s(14, 6);
+const BOTTOM_HOLLOW: Tapered = s(7, -3);
 /// A rook on the king's file with one piece between.
-const ROOK_ON_KING: Tapered = s(14, 6);
+const ROOK_ON_KING: Tapered = s(16, 7);
 /// Our king looks down an open file into the enemy's palace.
-const KING_ON_OPEN_FILE: Tapered = s(4, 12);
+const KING_ON_OPEN_FILE: Tapered = s(5, -8);
 
 /// What a missing advisor costs against each of the attacker's rooks, knights and crossed pawns; a missing
 /// bishop against each of its cannons and rooks (缺士怕车, 缺象怕炮).
-const ADVISOR_ROOK: Tapered = s(16, 10);
-const ADVISOR_KNIGHT: Tapered = s(6, 6);
-const ADVISOR_PAWN: Tapered = s(3, 5);
-const BISHOP_CANNON: Tapered = s(10, 6);
-const BISHOP_ROOK: Tapered = s(3, 3);
+const ADVISOR_ROOK: Tapered = s(22, 8);
+const ADVISOR_KNIGHT: Tapered = s(2, 8);
+const ADVISOR_PAWN: Tapered = s(8, 3);
+const BISHOP_CANNON: Tapered = s(12, -1);
+const BISHOP_ROOK: Tapered = s(12, 2);
 
 /// The worth of our attack on the enemy king and of what its guard lacks.
 pub(crate) fn attack(pos: &Position, us: Color, ours: &SideMap) -> Tapered {

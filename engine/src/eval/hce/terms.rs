@@ -7,48 +7,48 @@ use super::tapered::{Tapered, s};
 
 /// By number of squares a knight can go to that no enemy pawn attacks.
 const KNIGHT_MOBILITY: [Tapered; 9] =
-    [s(-34, -40), s(-19, -22), s(-7, -8), s(2, 2), s(9, 9), s(14, 14), s(18, 18), s(21, 21), s(23, 23)];
+    [s(-37, -49), s(-29, -38), s(-19, -8), s(-12, 0), s(0, 0), s(6, 1), s(7, 6), s(21, 8), s(21, 4)];
 
 /// The same for a rook (at most 17).
 const ROOK_MOBILITY: [Tapered; 18] = [
-    s(-40, -40),
-    s(-28, -30),
-    s(-18, -22),
-    s(-10, -15),
-    s(-4, -9),
-    s(0, -4),
-    s(4, 0),
-    s(7, 4),
-    s(10, 8),
-    s(13, 12),
-    s(15, 15),
-    s(17, 18),
-    s(19, 21),
-    s(21, 23),
+    s(-41, -40),
+    s(-17, -30),
+    s(-16, -29),
+    s(-9, -18),
+    s(-3, -7),
+    s(-3, 0),
+    s(9, -4),
+    s(12, 4),
+    s(18, 8),
+    s(13, 16),
+    s(19, 23),
+    s(16, 28),
+    s(18, 27),
     s(22, 25),
-    s(23, 27),
-    s(24, 28),
-    s(25, 29),
+    s(21, 32),
+    s(27, 33),
+    s(27, 35),
+    s(35, 29),
 ];
 
 /// Per square a cannon can go to, from [`CANNON_USUAL`] up or down.
-const CANNON_MOBILITY: Tapered = s(2, 2);
+const CANNON_MOBILITY: Tapered = s(1, 0);
 const CANNON_USUAL: i32 = 7;
 
 /// Two pawns side by side over the river.
-const LINKED_PAWNS: Tapered = s(14, 18);
+const LINKED_PAWNS: Tapered = s(16, 28);
 /// A pawn over the river that an own piece protects.
-const PROTECTED_PAWN: Tapered = s(6, 10);
+const PROTECTED_PAWN: Tapered = s(0, 2);
 /// Two knights, or two bishops, that protect one another.
-const LINKED_KNIGHTS: Tapered = s(8, 6);
-const LINKED_BISHOPS: Tapered = s(8, 6);
+const LINKED_KNIGHTS: Tapered = s(12, 5);
+const LINKED_BISHOPS: Tapered = s(1, 9);
 
 /// An enemy piece that we attack and that nothing protects, by its kind.
-const HANGING: [Tapered; 7] = [s(0, 0), s(8, 10), s(6, 8), s(22, 22), s(24, 20), s(20, 18), s(8, 10)];
+const HANGING: [Tapered; 7] = [s(0, 0), s(17, 22), s(17, 17), s(28, 32), s(10, 10), s(35, 26), s(13, 22)];
 /// A rook attacked by anything that is no rook.
-const ROOK_THREAT: Tapered = s(36, 28);
+const ROOK_THREAT: Tapered = s(27, 22);
 /// A knight or cannon attacked by a pawn, advisor, bishop or king.
-const MINOR_THREAT: Tapered = s(20, 18);
+const MINOR_THREAT: Tapered = s(38, 29);
 
 /// How freely the pieces move.
 pub(crate) fn mobility(pos: &Position, us: Color, ours: &SideMap, theirs: &SideMap) -> Tapered {
