@@ -20,6 +20,8 @@ pub enum Purpose {
     Synthetic = 6,
     /// Which validation positions an export is proved on.
     Parity = 7,
+    /// Which positions are seen in a mirror.
+    Mirror = 8,
 }
 
 /// The output function of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes well.

@@ -174,6 +174,9 @@ pub struct LoaderConfig {
     pub queue: usize,
     /// Leave damaged blocks out and count them, rather than stop.
     pub skip_damage: bool,
+    /// Show half of the positions in a mirror, the other half in the next epoch: the board's two halves are worth the
+    /// same. Matters to feature sets that do not mirror by themselves.
+    pub mirror: bool,
 }
 
 /// `[validation]`
@@ -241,7 +244,7 @@ impl Default for FilterConfig {
 
 impl Default for LoaderConfig {
     fn default() -> Self {
-        LoaderConfig { window: 1 << 20, threads: 1, queue: 4, skip_damage: false }
+        LoaderConfig { window: 1 << 20, threads: 1, queue: 4, skip_damage: false, mirror: true }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Plan {
     pub window: usize,
     /// Leave damaged blocks out.
     pub skip_damage: bool,
+    /// Show half of the positions in a mirror, the other half in the next epoch.
+    pub mirror: bool,
     /// Decoding threads.
     pub threads: usize,
     /// Batches kept ready.
@@ -43,9 +45,6 @@ pub struct Plan {
 
 impl Plan {
     /// The plan of a configuration.
-    ///
-    /// # Errors
-    /// [`DataError::Inputs`].
     pub fn new(config: &Config, source: Source, encoder: Encoder) -> Plan {
         let seed = config.training.seed;
         Plan {
@@ -57,6 +56,7 @@ impl Plan {
             batch_size: config.training.batch_size,
             window: config.loader.window,
             skip_damage: config.loader.skip_damage,
+            mirror: config.loader.mirror,
             threads: config.loader.threads,
             queue: config.loader.queue,
         }
@@ -65,7 +65,8 @@ impl Plan {
     /// A decoder of single blocks.
     pub fn decoder(&self) -> BlockDecoder {
         let (source, encoder) = (self.source.clone(), self.encoder.clone());
-        BlockDecoder::new(source, self.split, self.filter.clone(), encoder, self.skip_damage)
+        let mirror = self.mirror.then_some(self.seed);
+        BlockDecoder::new(source, self.split, self.filter.clone(), encoder, self.skip_damage, mirror)
     }
 
     /// The order of the blocks in an epoch.

@@ -2,8 +2,10 @@
 
 use super::error::DataError;
 use nnue_format::arch::{Architecture, Stacks};
-use nnue_format::features::FeatureSet;
-use xiangqi::{Color, PieceKind, Position};
+use nnue_format::features::slots::king_bucket_plain;
+use nnue_format::features::{FeatureSet, View};
+use std::sync::Arc;
+use xiangqi::{Color, Piece, PieceKind, Position, Square};
 
 /// The kinds whose numbers the material fit looks at, in the order of [`Samples::material`].
 pub const MATERIAL_KINDS: [PieceKind; 6] = [
@@ -77,6 +79,17 @@ impl Samples {
         self.material.extend_from_slice(&other.material);
     }
 
+    /// Replaces the features of the last position by those of the position seen in a mirror.
+    fn mirror_last(&mut self, mirror: &[u16]) {
+        let rows = self.offsets.len();
+        if rows < 3 {
+            return;
+        }
+        for index in &mut self.indices[self.offsets[rows - 3] as usize..] {
+            *index = mirror[usize::from(*index)];
+        }
+    }
+
     /// Drops all positions, keeping the memory.
     pub fn clear(&mut self) {
         self.indices.clear();
@@ -95,6 +108,9 @@ pub struct Encoder {
     features: FeatureSet,
     stacks: Stacks,
     active: Vec<usize>,
+    /// The feature of the same piece in the position seen in a mirror, left and right swapped; `None` for a feature set
+    /// that mirrors by itself, to which both are the same.
+    mirror: Option<Arc<[u16]>>,
 }
 
 impl Encoder {
@@ -107,7 +123,16 @@ impl Encoder {
         if inputs > 1 << 16 {
             return Err(DataError::Inputs { features: features.to_string(), inputs });
         }
-        Ok(Encoder { features, stacks: architecture.stacks(), active: Vec::with_capacity(32) })
+        let (stacks, active) = (architecture.stacks(), Vec::with_capacity(FeatureSet::MAX_ACTIVE));
+        Ok(Encoder { features, stacks, active, mirror: mirror_of(features) })
+    }
+
+    /// Turns the position appended last into its mirror image, which is worth the same; nothing to do for a feature
+    /// set that mirrors by itself.
+    pub fn mirror_last(&self, samples: &mut Samples) {
+        if let Some(mirror) = &self.mirror {
+            samples.mirror_last(mirror);
+        }
     }
 
     /// Appends a position: `score` in centipawns and `outcome` in half points, both of the side to move.
@@ -128,4 +153,64 @@ impl Encoder {
 fn material(position: &Position, us: Color) -> [i8; 6] {
     MATERIAL_KINDS
         .map(|kind| position.pieces(us, kind).count() as i8 - position.pieces(us.flip(), kind).count() as i8)
+}
+
+/// For each feature of an unmirrored set, the feature of the mirror image.
+fn mirror_of(features: FeatureSet) -> Option<Arc<[u16]>> {
+    if features != FeatureSet::HALF_KP {
+        return None;
+    }
+    let mut mirror: Vec<u16> = (0..features.inputs()).map(|index| index as u16).collect();
+    for square in Square::all() {
+        let Some(king) = king_bucket_plain(square) else { continue };
+        let Some(mirrored_king) = king_bucket_plain(square.mirror_file()) else { continue };
+        let view = View { king: king as u8, ..View::default() };
+        let mirrored_view = View { king: mirrored_king as u8, ..View::default() };
+        for color in Color::ALL {
+            for piece in PieceKind::ALL.map(|kind| Piece::new(color, kind)) {
+                for square in Square::all() {
+                    let from = features.index(view, Color::Red, piece, square);
+                    let to = features.index(mirrored_view, Color::Red, piece, square.mirror_file());
+                    if let (Some(from), Some(to)) = (from, to) {
+                        mirror[from] = to as u16;
+                    }
+                }
+            }
+        }
+    }
+    Some(mirror.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mirrored_sample_is_that_of_the_mirrored_position() {
+        let mut encoder = Encoder::new(&"classic".parse().unwrap()).unwrap();
+        for (fen, mirrored) in [
+            (
+                "rnbakabnr/9/1c5c1/p1p1p1p1p/9/2P6/P3P1P1P/1C5C1/4K4/RNBA1ABNR b - - 0 1",
+                "rnbakabnr/9/1c5c1/p1p1p1p1p/9/6P2/P1P1P3P/1C5C1/4K4/RNBA1ABNR b - - 0 1",
+            ),
+            ("3k5/4P4/9/9/2b6/9/9/9/2R6/5K3 w - - 0 1", "5k3/4P4/9/9/6b2/9/9/9/6R2/3K5 w - - 0 1"),
+        ] {
+            let (mut found, mut expected) = (Samples::new(), Samples::new());
+            encoder.push(&mut found, &Position::from_fen(fen).unwrap(), 0, 1);
+            encoder.push(&mut expected, &Position::from_fen(mirrored).unwrap(), 0, 1);
+            assert_ne!(found.indices, expected.indices);
+            encoder.mirror_last(&mut found);
+            for row in 0..2 {
+                let sorted = |samples: &Samples| {
+                    let mut row = samples.row(row).to_vec();
+                    row.sort_unstable();
+                    row
+                };
+                assert_eq!(sorted(&found), sorted(&expected), "row {row} of {fen}");
+            }
+            encoder.mirror_last(&mut found);
+            encoder.mirror_last(&mut expected);
+            assert_eq!(found.len(), 1);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use super::error::DataError;
 use super::filter::{Filter, FilterCounts};
 use super::samples::{Encoder, Samples};
 use super::split::Split;
+use crate::chance::{Purpose, hash};
 use nnue_format::record::{GameHead, Ply, RawBlock, ReadError, Reader};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -164,6 +165,11 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Is this position seen in a mirror in this epoch? Half of them are, and the other half in the next epoch.
+fn is_mirrored(seed: u64, epoch: u64, game: u64, ply: usize) -> bool {
+    (hash(seed, Purpose::Mirror, game, ply as u64) ^ epoch) & 1 == 1
+}
+
 /// Reads single blocks and turns them into samples. Keeps one file open at a time.
 pub struct BlockDecoder {
     source: Source,
@@ -171,6 +177,8 @@ pub struct BlockDecoder {
     filter: Filter,
     encoder: Encoder,
     skip_damage: bool,
+    /// Seed of the choice which training positions are mirrored; `None` mirrors none.
+    mirror: Option<u64>,
     open: Option<(usize, Reader<File>)>,
 }
 
@@ -182,8 +190,9 @@ impl BlockDecoder {
         filter: Filter,
         encoder: Encoder,
         skip_damage: bool,
+        mirror: Option<u64>,
     ) -> BlockDecoder {
-        BlockDecoder { source, split, filter, encoder, skip_damage, open: None }
+        BlockDecoder { source, split, filter, encoder, skip_damage, mirror, open: None }
     }
 
     /// The samples of block number `block` that belong to `part`, in the order of the file. `seen` is called for
@@ -204,6 +213,7 @@ impl BlockDecoder {
         let before = samples.len();
         let result = self.raw(place).and_then(|raw| {
             let (split, filter, encoder) = (&self.split, &self.filter, &mut self.encoder);
+            let mirror = self.mirror.filter(|_| part == Part::Training);
             raw.walk(|game: &GameHead, position: &Position, ply: &Ply| {
                 if split.is_validation(game.number) != (part == Part::Validation) {
                     counts.other_split += 1;
@@ -214,6 +224,9 @@ impl BlockDecoder {
                 {
                     let outcome = game.outcome.half_points(position.side_to_move());
                     encoder.push(samples, position, score.0, outcome);
+                    if mirror.is_some_and(|seed| is_mirrored(seed, epoch, game.number, ply.number)) {
+                        encoder.mirror_last(samples);
+                    }
                     seen(position);
                 } else if ply.scored.is_none() {
                     counts.unscored += 1;

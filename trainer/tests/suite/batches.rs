@@ -75,6 +75,40 @@ fn batches_depend_on_seed_and_epoch_alone() {
 }
 
 #[test]
+fn two_epochs_show_each_position_and_its_mirror_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = source(folder.path());
+    let classic = |mirror: bool| {
+        plan(source.clone(), |config| {
+            config.net.architecture = "classic".to_owned();
+            config.loader.mirror = mirror;
+        })
+    };
+    let all = |plan: &Plan, number: u64| {
+        let (batches, _) = epoch(plan, number);
+        let mut found: Vec<Vec<u16>> = Vec::new();
+        for samples in batches.iter().map(|batch| &batch.samples) {
+            found.extend((0..samples.len()).map(|i| {
+                let mut row = samples.row(2 * i).to_vec();
+                row.sort_unstable();
+                row
+            }));
+        }
+        found.sort();
+        found
+    };
+    let plain = all(&classic(false), 0);
+    assert_eq!(plain, all(&classic(false), 1));
+    let (even, odd) = (all(&classic(true), 0), all(&classic(true), 1));
+    assert!(even != plain && odd != plain && even != odd);
+    assert_eq!(even, all(&classic(true), 2), "every other epoch is alike");
+    // Each position is plain in one of the two epochs.
+    let kept = |epoch: &[Vec<u16>]| plain.iter().filter(|row| epoch.binary_search(row).is_ok()).count();
+    assert!(kept(&even) + kept(&odd) >= plain.len());
+    assert!(kept(&even) > plain.len() / 3 && kept(&odd) > plain.len() / 3);
+}
+
+#[test]
 fn a_loader_can_be_dropped_at_any_time() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(source(folder.path()), |config| config.loader.threads = 3);
