@@ -11,7 +11,7 @@ use crate::search::{Limits, Searcher};
 
 /// Depth of a bench unless another is asked for, in plies. With the scalar backend and a net of
 /// the default architecture this ends within 10 s.
-pub const DEFAULT_DEPTH: i32 = 8;
+pub const DEFAULT_DEPTH: i32 = 7;
 /// Size of the table, in MiB.
 pub const HASH_MIB: usize = 16;
 

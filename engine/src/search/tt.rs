@@ -61,7 +61,7 @@ pub struct Entry {
     pub mv: Option<Move>,
     /// The score, already counted from the current ply.
     pub score: i32,
-    /// The static evaluation, or [`NO_EVAL`].
+    /// The static evaluation, or `i16::MIN` where there is none (in check).
     pub eval: i32,
     /// The depth it was searched to.
     pub depth: i32,
