@@ -142,14 +142,14 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
         }
         return go_on(out, manifest, config, source, conduct);
     }
-    if fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+    if holds_something(out) {
         let what = "is not empty and holds no run; choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_path_buf(), what });
     }
     fs::create_dir_all(out).map_err(|source| CheckpointError::Io { path: out.to_path_buf(), source })?;
     let arch = config.architecture()?;
     let plan = Plan::new(&config, source, Encoder::new(&arch)?);
-    let (total_steps, counts) = total_steps(&config, &plan)?;
+    let (total_steps, counts) = total_steps(&config, &plan, conduct.quiet)?;
     let manifest = RunManifest {
         format: FORMAT,
         program: format!("chuhe-train {}", env!("CARGO_PKG_VERSION")),
@@ -244,11 +244,12 @@ fn session(
 }
 
 /// Steps of the whole run; for epochs, the batches of the first one are counted.
-fn total_steps(config: &Config, plan: &Plan) -> Result<(u64, Option<FilterCounts>), RunError> {
+fn total_steps(config: &Config, plan: &Plan, quiet: bool) -> Result<(u64, Option<FilterCounts>), RunError> {
     let training = &config.training;
     if training.steps > 0 {
         return Ok((training.steps, None));
     }
+    Progress::start(0, quiet).say("counting one epoch, to turn epochs into steps");
     let mut loader = Loader::start(plan, 0);
     let mut batches = 0;
     loop {
@@ -261,6 +262,12 @@ fn total_steps(config: &Config, plan: &Plan) -> Result<(u64, Option<FilterCounts
             Item::End(counts) => return Ok((batches * training.epochs, Some(counts))),
         }
     }
+}
+
+/// Is there anything in the folder but what a killed start leaves?
+fn holds_something(folder: &Path) -> bool {
+    let is_left_over = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".partial");
+    fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| !is_left_over(&entry.file_name())))
 }
 
 fn read_manifest(out: &Path) -> Result<RunManifest, RunError> {
