@@ -8,20 +8,8 @@ fn main() -> ExitCode {
     match datagen::commands::run(datagen::cli::Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            datagen::progress::note(&format!("chuhe-gen: {}", message(&error)));
+            datagen::progress::note(&format!("chuhe-gen: {}", engine::cli::error_text(&error)));
             ExitCode::from(2)
         }
     }
-}
-
-/// The error with its causes, each said once: some name theirs already.
-fn message(error: &anyhow::Error) -> String {
-    let mut text = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !text.contains(&cause) {
-            text += ": ";
-            text += &cause;
-        }
-    }
-    text
 }

@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("chuhe-match: {error:#}");
+            eprintln!("chuhe-match: {}", engine::cli::error_text(&error));
             ExitCode::from(NOT_RUN)
         }
     }

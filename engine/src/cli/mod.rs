@@ -112,10 +112,23 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("chuhe: {error:#}");
+            eprintln!("chuhe: {}", error_text(&error));
             ExitCode::from(COULD_NOT_RUN)
         }
     }
+}
+
+/// An error with its causes, each said once: some name theirs already. For every program that ends
+/// with one.
+pub fn error_text(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text += ": ";
+            text += &cause;
+        }
+    }
+    text
 }
 
 fn protocol() -> anyhow::Result<ExitCode> {

@@ -43,7 +43,7 @@ pub(super) enum NetVerb {
 
 #[derive(Args)]
 pub(super) struct RandomArguments {
-    /// Architecture: classic, or as in "half-ka-hm-ab 2x512-16-32-1 pairwise stacks16"
+    /// Architecture: classic, or as in "half-ka-hm-ab 2x512-16-32-1 pairwise 16-stacks"
     #[arg(long)]
     arch: String,
     /// Seed of the weights
