@@ -19,7 +19,7 @@ pub struct Opening {
     pub nodes: u64,
 }
 
-/// Draws an opening from the game's own chance; `None` if not one of [`MAX_TRIES`] left the game going on.
+/// Draws an opening from the game's own chance; `None` if not one of `MAX_TRIES` left the game going on.
 pub fn draw(
     plan: &OpeningPlan,
     rules: RuleSet,
