@@ -77,7 +77,8 @@ fn run_steps(steps: &mut Steps) -> Result<Report> {
     let trained = once(steps, "4-train", "chuhe-train", &train, Some(MODEL))?;
     let export = format!("export {MODEL} --out {NET} --force --json");
     let exported = once(steps, "5-export", "chuhe-train", &export, Some(NET))?;
-    let net_check = once(steps, "6-verify-net", "chuhe", &format!("net verify {NET} --positions 10000 --json"), None)?;
+    let net_check =
+        once(steps, "6-verify-net", "chuhe", &format!("net verify {NET} --positions 10000 --json"), None)?;
     let mut benches = Vec::new();
     for backend in backends()? {
         let bench = format!("bench --net {NET} --backend {backend} --json");
