@@ -16,7 +16,7 @@ const BEST: &str = "auto";
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// The file cannot be read, or is no net.
-    #[error("net {path}: {error}")]
+    #[error("net {path}: {}", without_path(error))]
     File {
         /// The file.
         path: String,
@@ -34,6 +34,14 @@ pub enum SourceError {
     /// No such backend here.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+/// What is wrong with a file whose name has just been said.
+fn without_path(error: &NetFileError) -> String {
+    match error {
+        NetFileError::Io { source, .. } => source.to_string(),
+        _ => error.to_string(),
+    }
 }
 
 /// A net with its name, ready to evaluate.
