@@ -113,9 +113,10 @@ fn file_bits(occupied: Bitboard, file: u8) -> usize {
 }
 
 /// What a line piece on `square` sees: first the squares a rook attacks (empty ones included),
-/// then the pieces a cannon captures.
+/// then the pieces a cannon captures. Read the other way, where such pieces attack `square` from:
+/// rooks (and a facing king) among the first, cannons among the second.
 #[inline]
-fn lines(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
+pub fn lines(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
     let (file, rank) = (square.file(), square.rank());
     let on_rank = RANK_SEEN[file as usize][rank_bits(occupied, rank)];
     let on_file = FILE_SEEN[rank as usize][file_bits(occupied, file)];
@@ -356,11 +357,4 @@ pub fn moves(piece: Piece, square: Square, occupied: Bitboard) -> Bitboard {
         }
         _ => attacks(piece, square, occupied),
     }
-}
-
-/// The lines through `square` along which line pieces reach it: rooks (and a facing king) among
-/// the first set, cannons among the second.
-#[inline]
-pub fn line_attackers(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
-    lines(square, occupied)
 }

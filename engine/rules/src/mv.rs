@@ -109,24 +109,6 @@ impl MoveList {
             self.len += 1;
         }
     }
-
-    /// Empties the list.
-    #[inline]
-    pub const fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Keeps the moves for which `keep` holds, in order.
-    pub fn retain(&mut self, mut keep: impl FnMut(Move) -> bool) {
-        let mut kept = 0;
-        for i in 0..self.len {
-            if keep(self.moves[i]) {
-                self.moves[kept] = self.moves[i];
-                kept += 1;
-            }
-        }
-        self.len = kept;
-    }
 }
 
 impl Default for MoveList {

@@ -202,7 +202,7 @@ impl Position {
     /// Pieces of `by` that attack `square` when `occupied` are the squares in use. Only pieces on
     /// squares of `occupied` count, so that an exchange can be played out on a copy of the set.
     pub fn attackers_to(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-        let (first, second) = attacks::line_attackers(square, occupied);
+        let (first, second) = attacks::lines(square, occupied);
         let mut set = first & self.pieces(by, PieceKind::Rook);
         set |= second & self.pieces(by, PieceKind::Cannon);
         set |= attacks::knight_attackers(square, occupied) & self.pieces(by, PieceKind::Knight);
@@ -226,7 +226,7 @@ impl Position {
     /// As [`is_attacked`](Position::is_attacked), with other squares in use, and by which pieces.
     #[inline]
     pub(crate) fn king_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-        let (first, second) = attacks::line_attackers(square, occupied);
+        let (first, second) = attacks::lines(square, occupied);
         let mut set = first & (self.pieces(by, PieceKind::Rook) | self.pieces(by, PieceKind::King));
         set |= second & self.pieces(by, PieceKind::Cannon);
         set |= attacks::step_attackers(by, PieceKind::Pawn, square) & self.pieces(by, PieceKind::Pawn);
