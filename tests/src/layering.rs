@@ -3,6 +3,7 @@
 //! ```text
 //! xiangqi ← nnue-format ← nnue-infer ← engine ← arena ← datagen ← coordinator
 //! xiangqi ← nnue-format ← trainer             (trainer never names engine or nnue-infer)
+//! xiangqi ← game-files ← arena, datagen
 //! ```
 
 use anyhow::{Context, Result};
@@ -15,17 +16,22 @@ use crate::tree::is_test;
 pub const ARROWS: &[(&str, &str, &[&str])] = &[
     ("xiangqi", "engine/rules", &[]),
     ("nnue-format", "nnue-format", &["xiangqi"]),
+    ("game-files", "engine/games", &["xiangqi"]),
     ("nnue-infer", "engine/nnue", &["xiangqi", "nnue-format"]),
     ("engine", "engine", &["xiangqi", "nnue-format", "nnue-infer"]),
-    ("arena", "engine/arena", &["xiangqi", "nnue-format", "nnue-infer", "engine"]),
-    ("datagen", "gen", &["xiangqi", "nnue-format", "nnue-infer", "engine", "arena"]),
+    ("arena", "engine/arena", &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine"]),
+    ("datagen", "gen", &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine", "arena"]),
     (
         "coordinator",
         "gen/coordinator",
-        &["xiangqi", "nnue-format", "nnue-infer", "engine", "arena", "datagen"],
+        &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine", "arena", "datagen"],
     ),
     ("trainer", "trainer", &["xiangqi", "nnue-format"]),
-    ("seam-tests", "tests", &["xiangqi", "nnue-format", "nnue-infer", "engine", "arena", "datagen"]),
+    (
+        "seam-tests",
+        "tests",
+        &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine", "arena", "datagen"],
+    ),
     ("xtask", "scripts/xtask", &[]),
 ];
 

@@ -3,64 +3,19 @@
 //! The words and their sources are in `docs/rules.md`.
 
 mod competition;
+mod rules;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
-use std::str::FromStr;
+
+pub use rules::{DrawRule, NATURAL_LIMIT_PLIES, RuleSet, Rules, UnknownRuleSet};
 
 use crate::bitboard::Bitboard;
 use crate::color::Color;
 use crate::game::Game;
 use crate::piece::PieceKind;
 use crate::position::Position;
-
-/// Plies without capture at which the natural limit makes a draw.
-pub const NATURAL_LIMIT_PLIES: u16 = 120;
-
-/// A rule set for repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum RuleSet {
-    /// 《象棋程序竞赛规则》 (2023-11-22): the third occurrence decides; perpetual check is worse
-    /// than perpetual chase, which is worse than anything else.
-    #[default]
-    Competition,
-}
-
-impl RuleSet {
-    /// All rule sets there are.
-    pub const ALL: [RuleSet; 1] = [RuleSet::Competition];
-
-    /// The name on command lines and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            RuleSet::Competition => "competition",
-        }
-    }
-}
-
-impl fmt::Display for RuleSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// A name that is no rule set's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{found:?} is no rule set; expected competition")]
-pub struct UnknownRuleSet {
-    /// The name.
-    pub found: String,
-}
-
-impl FromStr for RuleSet {
-    type Err = UnknownRuleSet;
-
-    fn from_str(text: &str) -> Result<RuleSet, UnknownRuleSet> {
-        let known = RuleSet::ALL.into_iter().find(|rules| rules.name() == text);
-        known.ok_or_else(|| UnknownRuleSet { found: text.chars().take(40).collect() })
-    }
-}
 
 /// How a game stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,55 +148,67 @@ impl Status {
 }
 
 /// The whole verdict on the current position of a game: checkmate and stalemate come first, then
-/// insufficient material, repetition and the natural limit.
-pub fn status(game: &Game, rules: RuleSet) -> Status {
+/// insufficient material, repetition and the natural limit. Draws are as [`Rules::draws`] has them.
+pub fn status(game: &Game, rules: impl Into<Rules>) -> Status {
+    let rules = rules.into();
     let position = game.position();
     if !position.has_legal_move() {
         let reason = if position.in_check() { EndReason::Checkmate } else { EndReason::Stalemate };
         return Status::ended(GameResult::loss_of(position.side_to_move()), reason);
     }
     if insufficient_material(position) {
-        return Status::ended(GameResult::Draw, EndReason::InsufficientMaterial);
+        return Status::ended(
+            rules.draw_by(EndReason::InsufficientMaterial),
+            EndReason::InsufficientMaterial,
+        );
     }
     if let Some(verdict) = repetition(game, rules) {
-        let status = Status::ended(verdict.result, EndReason::Repetition);
+        let result = match verdict.result {
+            GameResult::Draw => rules.draw_by(EndReason::Repetition),
+            decided => decided,
+        };
+        let status = Status::ended(result, EndReason::Repetition);
         return Status { repetition: Some(verdict), ..status };
     }
-    if natural_limit_reached(position) {
-        return Status::ended(GameResult::Draw, EndReason::NaturalLimit);
+    if natural_limit_reached(position, &rules) {
+        return Status::ended(rules.draw_by(EndReason::NaturalLimit), EndReason::NaturalLimit);
     }
     Status::ONGOING
 }
 
-/// The verdict on a repetition, if the current position stands for the third time.
-pub fn repetition(game: &Game, rules: RuleSet) -> Option<Repetition> {
-    let first = game.earlier_occurrences().nth(1)?;
-    Some(judge_cycle(game, first, rules))
+/// The verdict on a repetition, if the current position has stood as often as the rule set asks for.
+/// [`Rules::draws`] takes no part in it.
+pub fn repetition(game: &Game, rules: impl Into<Rules>) -> Option<Repetition> {
+    let rules = rules.into();
+    let first = game.earlier_occurrences().nth(rules.set.deciding_occurrence() - 2)?;
+    Some(judge_cycle(game, first, &rules))
 }
 
 /// For a search that began after `root_len` plies: the verdict on a cycle that closed within the
-/// search (the position stood before at the root or after it), or that the third occurrence
+/// search (the position stood before at the root or after it), or that the deciding occurrence
 /// closes. `None` where neither is so; `Ongoing` is never returned.
 #[inline]
-pub fn search_repetition(game: &Game, rules: RuleSet, root_len: usize) -> Option<GameResult> {
+pub fn search_repetition(game: &Game, rules: &Rules, root_len: usize) -> Option<GameResult> {
     let mut earlier = game.earlier_occurrences();
     let last = earlier.next()?;
-    let first = if last >= root_len { last } else { earlier.next()? };
+    let decides = last >= root_len || rules.set.deciding_occurrence() == 2;
+    let first = if decides { last } else { earlier.next()? };
     Some(judge_cycle(game, first, rules).result)
 }
 
 /// Judges the cycle from the position after `first` plies to the current one, which is the same.
-fn judge_cycle(game: &Game, first: usize, rules: RuleSet) -> Repetition {
-    match rules {
+fn judge_cycle(game: &Game, first: usize, rules: &Rules) -> Repetition {
+    match rules.set {
         RuleSet::Competition => competition::judge(game, first),
+        // FIXME: the other rule sets' judges.
+        _ => competition::judge(game, first),
     }
 }
 
-/// Has the natural limit's count reached its end? Checkmate, stalemate and a third occurrence
-/// come before it.
+/// Has the natural limit's count reached its end? Checkmate, stalemate and a repetition come before it.
 #[inline]
-pub fn natural_limit_reached(position: &Position) -> bool {
-    position.no_capture_plies() >= NATURAL_LIMIT_PLIES
+pub fn natural_limit_reached(position: &Position, rules: &Rules) -> bool {
+    position.no_capture_plies() >= rules.natural_limit
 }
 
 /// Is no rook, knight, cannon or pawn left? Then nobody can win.

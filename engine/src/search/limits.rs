@@ -16,6 +16,15 @@ pub struct Clock {
     pub moves_to_go: Option<u32>,
 }
 
+/// Weakened play: among several lines one is picked that is not the best, the more often the lower the level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skill {
+    /// Level in hundredths, 0 (weakest) to 1,900; 2,000 and more is full strength.
+    pub level_x100: u32,
+    /// Of the choice among the lines; the same seed picks the same move.
+    pub seed: u64,
+}
+
 /// The limits of one search. The default is none at all: search until stopped (or to the greatest depth).
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
@@ -35,6 +44,13 @@ pub struct Limits {
     pub multi_pv: usize,
     /// Only these moves at the root; empty for all.
     pub search_moves: Vec<Move>,
+    /// Not these moves at the root (`banmoves`).
+    pub banned_moves: Vec<Move>,
+    /// Playing strength; `None` for all of it.
+    pub skill: Option<Skill>,
+    /// Nodes that count as a millisecond (`nodestime`), so that time limits become reproducible; `None` for
+    /// the wall clock.
+    pub nodes_per_ms: Option<u64>,
     /// Set to end the search.
     pub stop: Option<Arc<AtomicBool>>,
     /// While true, time limits do not run out (pondering, and "infinite" in some dialects).

@@ -17,10 +17,10 @@ pub mod tt;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use xiangqi::judge::RuleSet;
+use xiangqi::judge::Rules;
 use xiangqi::{Game, Move, Score};
 
-pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult};
+pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult, Skill};
 
 use crate::eval::{EvalSource, Evaluation};
 use thread::{RootMove, Shared, Thread, ThreadState};
@@ -36,7 +36,7 @@ pub const MAX_HASH_MIB: usize = 1 << 20;
 pub struct Searcher {
     table: Table,
     source: EvalSource,
-    rules: RuleSet,
+    rules: Rules,
     threads: Vec<ThreadState>,
 }
 
@@ -47,7 +47,7 @@ impl Searcher {
         Searcher {
             table: Table::new(hash_mib.clamp(1, MAX_HASH_MIB)),
             source,
-            rules: RuleSet::Competition,
+            rules: Rules::default(),
             threads,
         }
     }
@@ -60,9 +60,9 @@ impl Searcher {
         }
     }
 
-    /// By which rules repetitions are judged.
-    pub fn set_rules(&mut self, rules: RuleSet) {
-        self.rules = rules;
+    /// By which rules games are judged.
+    pub fn set_rules(&mut self, rules: impl Into<Rules>) {
+        self.rules = rules.into();
     }
 
     /// How many threads search (1 to [`MAX_THREADS`]). Only one thread gives the same result every time.
@@ -139,8 +139,13 @@ impl Searcher {
 fn root_moves(game: &Game, limits: &Limits) -> Vec<Move> {
     let pos = game.position();
     let asked = &limits.search_moves;
-    let mut moves: Vec<Move> =
-        pos.legal_moves().iter().copied().filter(|mv| asked.is_empty() || asked.contains(mv)).collect();
+    let mut moves: Vec<Move> = pos
+        .legal_moves()
+        .iter()
+        .copied()
+        .filter(|mv| asked.is_empty() || asked.contains(mv))
+        .filter(|mv| !limits.banned_moves.contains(mv))
+        .collect();
     moves.sort_by_key(|mv| {
         -pos.piece_on(mv.to()).map_or(0, |piece| crate::eval::hce::exchange_value(piece, mv.to()))
     });

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use xiangqi::judge::{self, GameResult, RuleSet};
+use xiangqi::judge::{self, GameResult, Rules};
 use xiangqi::score::MAX_PLY;
 use xiangqi::{Color, Game, Move, PieceKind, Position, Score};
 
@@ -37,7 +37,7 @@ impl ThreadState {
 /// What all threads of a search share.
 pub(crate) struct Shared<'a> {
     pub(crate) table: &'a Table,
-    pub(crate) rules: RuleSet,
+    pub(crate) rules: Rules,
     pub(crate) limits: &'a Limits,
     pub(crate) timer: Timer,
     /// Set by the main thread when the search is over.
@@ -256,14 +256,14 @@ impl<'a> Thread<'a> {
     /// The score of a node that the rules decide: a repetition, the natural limit, too little material.
     #[inline]
     pub(crate) fn verdict(&self, ply: i32) -> Option<i32> {
-        if let Some(result) = judge::search_repetition(&self.game, self.shared.rules, self.root_len) {
+        if let Some(result) = judge::search_repetition(&self.game, &self.shared.rules, self.root_len) {
             return Some(self.rule_score(result, ply));
         }
         let pos = self.position();
         if judge::insufficient_material(pos) {
             return Some(Score::DRAW.0);
         }
-        if judge::natural_limit_reached(pos) {
+        if judge::natural_limit_reached(pos, &self.shared.rules) {
             let lost = !pos.has_legal_move();
             return Some(if lost { Score::mated_in(ply).0 } else { Score::DRAW.0 });
         }

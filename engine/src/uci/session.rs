@@ -258,6 +258,7 @@ impl Session {
             stop: Some(Arc::new(AtomicBool::new(false))),
             pondering: Some(Arc::new(AtomicBool::new(go.ponder))),
             stop_at_mate: false,
+            ..Limits::default()
         }
     }
 

@@ -125,19 +125,24 @@ impl Header {
 }
 
 /// The greatest code of a rule set.
-const MAX_RULE_SET_CODE: u8 = 0;
+const MAX_RULE_SET_CODE: u8 = 5;
 
 /// The byte that stands for a rule set in a record file.
 pub(crate) const fn rule_set_code(rules: RuleSet) -> u8 {
     match rules {
         RuleSet::Competition => 0,
+        RuleSet::Asian => 1,
+        RuleSet::Chinese => 2,
+        RuleSet::AllowChase => 3,
+        RuleSet::Sky => 4,
+        RuleSet::Yitian => 5,
     }
 }
 
 /// The rule set a byte stands for.
 pub(crate) fn rule_set_from_code(code: u8) -> Result<RuleSet, GameError> {
-    match code {
-        0 => Ok(RuleSet::Competition),
-        _ => Err(GameError::Code { what: "rule set", found: u64::from(code) }),
-    }
+    RuleSet::ALL
+        .into_iter()
+        .find(|&rules| rule_set_code(rules) == code)
+        .ok_or(GameError::Code { what: "rule set", found: u64::from(code) })
 }

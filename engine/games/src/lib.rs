@@ -1,0 +1,10 @@
+//! Game files as people have them: PGN, XQF, DhtmlXQ (东萍), CCBridge CBL and CBR, EPD and FEN lists.
+//!
+//! Bytes in, games out, and games back to bytes: no file is opened here. A broken game gives what was
+//! read before the break and an error that says where; the rest of the file is still read.
+
+pub mod error;
+pub mod tree;
+
+pub use error::{FileError, GameFault, Place, ReadGame};
+pub use tree::{GameTree, NodeId, Outcome};

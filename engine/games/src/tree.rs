@@ -1,0 +1,172 @@
+//! A game with its variations: what every format is read into and written from.
+
+use xiangqi::{Game, Move, Position};
+
+/// A node of a [`GameTree`]; 0 is the start, before any move.
+pub type NodeId = u32;
+
+/// How a game is said to have ended. Files are often wrong or silent about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Outcome {
+    /// Unknown, unfinished or not said.
+    #[default]
+    Unknown,
+    /// Red has won.
+    RedWins,
+    /// Black has won.
+    BlackWins,
+    /// Drawn.
+    Draw,
+}
+
+impl Outcome {
+    /// `1-0`, `0-1`, `1/2-1/2` or `*`.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Outcome::Unknown => "*",
+            Outcome::RedWins => "1-0",
+            Outcome::BlackWins => "0-1",
+            Outcome::Draw => "1/2-1/2",
+        }
+    }
+}
+
+/// A node: the move that leads to it, and what follows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Node {
+    parent: NodeId,
+    mv: Option<Move>,
+    comment: String,
+    children: Vec<NodeId>,
+}
+
+/// Tags, a start position and a tree of legal moves with comments. The first child of a node goes on with
+/// its line, the others are variations.
+///
+/// Nodes are numbered in the order in which they were added, so no walk needs recursion: collections
+/// have lines hundreds of plies deep and trees of a hundred thousand moves.
+#[derive(Clone, Debug)]
+pub struct GameTree {
+    /// Names and values in the order of the file, as PGN has them (`Event`, `Red`, `Black`, …).
+    pub tags: Vec<(String, String)>,
+    /// What the file says of the outcome.
+    pub outcome: Outcome,
+    start: Position,
+    nodes: Vec<Node>,
+}
+
+impl GameTree {
+    /// The node before any move.
+    pub const ROOT: NodeId = 0;
+
+    /// A game without moves.
+    pub fn new(start: Position) -> GameTree {
+        let root = Node { parent: 0, mv: None, comment: String::new(), children: Vec::new() };
+        GameTree { tags: Vec::new(), outcome: Outcome::Unknown, start, nodes: vec![root] }
+    }
+
+    /// Where the game begins.
+    pub fn start(&self) -> &Position {
+        &self.start
+    }
+
+    /// The first tag of this name (case does not matter).
+    pub fn tag(&self, name: &str) -> Option<&str> {
+        let found = self.tags.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// How many moves the tree has, variations included.
+    pub fn len(&self) -> usize {
+        self.nodes.len() - 1
+    }
+
+    /// Has it no move?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// Adds a move behind `parent`, which the caller knows to be legal there; the same move twice is one node.
+    /// An unknown parent counts as the root.
+    pub fn add(&mut self, parent: NodeId, mv: Move) -> NodeId {
+        let parent = if (parent as usize) < self.nodes.len() { parent } else { GameTree::ROOT };
+        if let Some(known) = self.child_by(parent, mv) {
+            return known;
+        }
+        let id = self.nodes.len() as NodeId;
+        self.nodes.push(Node { parent, mv: Some(mv), comment: String::new(), children: Vec::new() });
+        self.nodes[parent as usize].children.push(id);
+        id
+    }
+
+    fn child_by(&self, parent: NodeId, mv: Move) -> Option<NodeId> {
+        self.children(parent).iter().copied().find(|&child| self.mv(child) == Some(mv))
+    }
+
+    /// The move that leads to a node; `None` for the root and for a number that is no node's.
+    pub fn mv(&self, node: NodeId) -> Option<Move> {
+        self.nodes.get(node as usize).and_then(|node| node.mv)
+    }
+
+    /// The node before; the root's is the root.
+    pub fn parent(&self, node: NodeId) -> NodeId {
+        self.nodes.get(node as usize).map_or(GameTree::ROOT, |node| node.parent)
+    }
+
+    /// The nodes that follow; the first goes on with the line.
+    pub fn children(&self, node: NodeId) -> &[NodeId] {
+        self.nodes.get(node as usize).map_or(&[], |node| &node.children)
+    }
+
+    /// The comment behind a node's move (the root's: before the first move); may be empty.
+    pub fn comment(&self, node: NodeId) -> &str {
+        self.nodes.get(node as usize).map_or("", |node| &node.comment)
+    }
+
+    /// Adds to the comment of a node; a second one goes on a line of its own.
+    pub fn add_comment(&mut self, node: NodeId, text: &str) {
+        let text = text.trim();
+        if let Some(node) = self.nodes.get_mut(node as usize).filter(|_| !text.is_empty()) {
+            if !node.comment.is_empty() {
+                node.comment.push('\n');
+            }
+            node.comment.push_str(text);
+        }
+    }
+
+    /// The moves from the start to a node.
+    pub fn line_to(&self, mut node: NodeId) -> Vec<Move> {
+        let mut moves = Vec::new();
+        while let Some(mv) = self.mv(node) {
+            moves.push(mv);
+            node = self.parent(node);
+        }
+        moves.reverse();
+        moves
+    }
+
+    /// The main line: always the first child.
+    pub fn main_line(&self) -> Vec<Move> {
+        let mut moves = Vec::new();
+        let mut node = GameTree::ROOT;
+        while let Some(&next) = self.children(node).first() {
+            moves.extend(self.mv(next));
+            node = next;
+        }
+        moves
+    }
+
+    /// How many variations branch off: nodes that are not their parent's first child.
+    pub fn variations(&self) -> usize {
+        self.nodes.iter().map(|node| node.children.len().saturating_sub(1)).sum()
+    }
+
+    /// The game along the main line.
+    pub fn main_game(&self) -> Game {
+        let mut game = Game::new(self.start.clone());
+        for mv in self.main_line() {
+            game.play(mv);
+        }
+        game
+    }
+}
