@@ -190,3 +190,16 @@ fn several_threads_search_too() {
     let found = searcher.search(&game, &Limits::nodes(20_000), &mut |_| {});
     assert!(found.best.is_some() && found.nodes >= 20_000);
 }
+
+#[test]
+fn the_table_can_be_looked_into_from_outside() {
+    let mut searcher = Searcher::new(1, EvalSource::Hce);
+    let view = searcher.table_view();
+    let start = Position::start();
+    assert_eq!(view.probe(&start), None, "nothing has been searched");
+    let found = searcher.search(&Game::new(start.clone()), &Limits::depth(4), &mut |_| {});
+    let entry = view.probe(&start).expect("the root was searched");
+    assert_eq!((entry.mv, entry.depth), (found.best, 4));
+    searcher.set_hash(1);
+    assert_eq!(view.probe(&start), None, "the old table is gone");
+}

@@ -15,6 +15,7 @@ mod thread;
 mod time;
 pub mod tt;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use xiangqi::judge::Rules;
@@ -25,7 +26,7 @@ pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult, Skill};
 use crate::eval::{EvalSource, Evaluation};
 use thread::{RootMove, Shared, Thread, ThreadState};
 use time::Timer;
-use tt::Table;
+use tt::{Table, TableView};
 
 /// The most threads a search takes.
 pub const MAX_THREADS: usize = 1024;
@@ -34,7 +35,7 @@ pub const MAX_HASH_MIB: usize = 1 << 20;
 
 /// Searches positions; keeps its tables from one search to the next.
 pub struct Searcher {
-    table: Table,
+    table: Arc<Table>,
     source: EvalSource,
     rules: Rules,
     threads: Vec<ThreadState>,
@@ -45,7 +46,7 @@ impl Searcher {
     pub fn new(hash_mib: usize, source: EvalSource) -> Searcher {
         let threads = vec![ThreadState::new(Evaluation::new(&source))];
         Searcher {
-            table: Table::new(hash_mib.clamp(1, MAX_HASH_MIB)),
+            table: Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB))),
             source,
             rules: Rules::default(),
             threads,
@@ -74,13 +75,18 @@ impl Searcher {
     /// A table of another size, empty.
     pub fn set_hash(&mut self, hash_mib: usize) {
         // The old one first, so that not both are held.
-        self.table = Table::new(1);
-        self.table = Table::new(hash_mib.clamp(1, MAX_HASH_MIB));
+        self.table = Arc::new(Table::new(1));
+        self.table = Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB)));
     }
 
     /// Empties the table, keeping histories.
     pub fn clear_hash(&mut self) {
         self.table.clear();
+    }
+
+    /// A look into the table that works during a search; after [`Searcher::set_hash`] ask anew.
+    pub fn table_view(&self) -> TableView {
+        TableView::new(Arc::downgrade(&self.table))
     }
 
     /// Evaluates by another source from now on. Tables are cleared: their scores are the old source's.

@@ -9,16 +9,13 @@ use xiangqi::{Color, Game, Move, PieceKind, Position, Score};
 use super::history::{History, NO_PLACE, place_index};
 use super::limits::Limits;
 use super::time::Timer;
-use super::tt::Table;
+use super::tt::{Table, position_key};
 use crate::eval::Evaluation;
 
 /// Frames before the root, so that every node has two predecessors.
 const FRAMES_BEFORE: usize = 2;
 /// Stop flags and clocks are looked at every so many nodes (a power of two).
 const POLL_NODES: u64 = 1024;
-/// From this count of the natural limit on, the table distinguishes it, in steps of so many plies.
-const LIMIT_IN_KEY: u16 = 64;
-const LIMIT_STEP: u16 = 8;
 /// Evaluations shrink towards a draw by `count / LIMIT_DAMPING` of themselves.
 const LIMIT_DAMPING: i32 = 256;
 
@@ -227,16 +224,10 @@ impl<'a> Thread<'a> {
         }
     }
 
-    /// The key under which the table knows this position. Near the natural limit positions differ by it.
+    /// The key under which the table knows this position.
     #[inline]
     pub(crate) fn table_key(&self) -> u64 {
-        let pos = self.position();
-        let count = pos.no_capture_plies();
-        if count < LIMIT_IN_KEY {
-            return pos.key();
-        }
-        let step = u64::from((count - LIMIT_IN_KEY) / LIMIT_STEP) + 1;
-        pos.key() ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        position_key(self.position())
     }
 
     /// The static evaluation without regard to the natural limit.

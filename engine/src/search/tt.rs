@@ -8,9 +8,10 @@
 //! Both words are written without a lock; a reader that sees halves of two writes finds that
 //! `check ^ data` is not its key and treats the entry as absent.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::Weak;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-use xiangqi::{Move, Score};
+use xiangqi::{Move, Position, Score};
 
 const ENTRIES: usize = 4;
 const CLUSTER_BYTES: usize = 64;
@@ -19,6 +20,9 @@ const GENERATIONS: u8 = 32;
 const DEPTH_OFFSET: i32 = 8;
 /// An entry's age counts as so many plies less when a place is needed.
 const AGE_WEIGHT: i32 = 8;
+/// From this count of the natural limit on, the table distinguishes it, in steps of so many plies.
+const LIMIT_IN_KEY: u16 = 64;
+const LIMIT_STEP: u16 = 8;
 /// "No evaluation known" (in check).
 pub(crate) const NO_EVAL: i32 = i16::MIN as i32;
 
@@ -78,7 +82,7 @@ struct Cluster([AtomicU64; 2 * ENTRIES]);
 /// The table.
 pub struct Table {
     clusters: Vec<Cluster>,
-    generation: u8,
+    generation: AtomicU8,
 }
 
 /// A score at `ply` as it is stored: mates count from the node instead of from the root. Wins by rule depend
@@ -109,7 +113,7 @@ impl Table {
     pub fn new(mib: usize) -> Table {
         let count = mib.max(1).saturating_mul(1 << 20) / CLUSTER_BYTES;
         let clusters = (0..count).map(|_| Cluster::default()).collect();
-        Table { clusters, generation: 0 }
+        Table { clusters, generation: AtomicU8::new(0) }
     }
 
     /// Size in mebibytes.
@@ -118,16 +122,21 @@ impl Table {
     }
 
     /// Forgets everything.
-    pub fn clear(&mut self) {
-        for cluster in &mut self.clusters {
-            *cluster = Cluster::default();
+    pub fn clear(&self) {
+        for word in self.clusters.iter().flat_map(|cluster| &cluster.0) {
+            word.store(0, Relaxed);
         }
-        self.generation = 0;
+        self.generation.store(0, Relaxed);
     }
 
     /// A new search begins: what is in the table grows older.
-    pub fn next_generation(&mut self) {
-        self.generation = (self.generation + 1) % GENERATIONS;
+    pub fn next_generation(&self) {
+        self.generation.store((self.generation() + 1) % GENERATIONS, Relaxed);
+    }
+
+    #[inline]
+    fn generation(&self) -> u8 {
+        self.generation.load(Relaxed)
     }
 
     #[inline]
@@ -163,7 +172,7 @@ impl Table {
                 if mv.is_none() {
                     mv = old.mv;
                 }
-                let fresh = generation_of(data) == self.generation;
+                let fresh = generation_of(data) == self.generation();
                 if entry.bound != Bound::Exact && fresh && entry.depth + 3 < old.depth {
                     return;
                 }
@@ -173,14 +182,14 @@ impl Table {
             let worth = if data == 0 {
                 i32::MIN
             } else {
-                let age = (GENERATIONS + self.generation - generation_of(data)) % GENERATIONS;
+                let age = (GENERATIONS + self.generation() - generation_of(data)) % GENERATIONS;
                 depth_of(data) - AGE_WEIGHT * i32::from(age)
             };
             if worth < worst {
                 (victim, worst) = (i, worth);
             }
         }
-        let data = pack(&Entry { mv, ..*entry }, ply, self.generation);
+        let data = pack(&Entry { mv, ..*entry }, ply, self.generation());
         cluster.0[2 * victim].store(key ^ data, Relaxed);
         cluster.0[2 * victim + 1].store(data, Relaxed);
     }
@@ -188,14 +197,43 @@ impl Table {
     /// How full the table is with entries of this search, in thousandths, by a sample.
     pub fn permille_full(&self) -> usize {
         let sample = self.clusters.len().min(250);
+        let generation = self.generation();
         let used = self.clusters[..sample]
             .iter()
             .flat_map(|cluster| cluster.0.chunks_exact(2))
             .map(|slot| slot[1].load(Relaxed))
-            .filter(|&data| data != 0 && generation_of(data) == self.generation)
+            .filter(|&data| data != 0 && generation_of(data) == generation)
             .count();
         used * 1000 / (sample * ENTRIES).max(1)
     }
+}
+
+/// A look into a searcher's table from outside, during a search too. It does not keep the table alive.
+#[derive(Clone, Debug, Default)]
+pub struct TableView(Weak<Table>);
+
+impl TableView {
+    pub(crate) fn new(table: Weak<Table>) -> TableView {
+        TableView(table)
+    }
+
+    /// What is known of this position, its score as seen from it; `None` also where the table is gone. A move of
+    /// another position (a collision) is left out.
+    pub fn probe(&self, pos: &Position) -> Option<Entry> {
+        let entry = self.0.upgrade()?.probe(position_key(pos), 0)?;
+        Some(Entry { mv: entry.mv.filter(|mv| pos.why_illegal(*mv).is_none()), ..entry })
+    }
+}
+
+/// The key under which the table knows a position. Near the natural limit positions differ by it.
+#[inline]
+pub(crate) fn position_key(pos: &Position) -> u64 {
+    let count = pos.no_capture_plies();
+    if count < LIMIT_IN_KEY {
+        return pos.key();
+    }
+    let step = u64::from((count - LIMIT_IN_KEY) / LIMIT_STEP) + 1;
+    pos.key() ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn pack(entry: &Entry, ply: i32, generation: u8) -> u64 {
@@ -270,7 +308,7 @@ mod tests {
 
     #[test]
     fn old_entries_make_place_first() {
-        let mut table = Table::new(1);
+        let table = Table::new(1);
         // Keys with the same high bits share a cluster.
         for key in 0..4 {
             table.store(key + 1, 0, &entry(1, 20));
