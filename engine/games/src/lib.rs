@@ -4,7 +4,8 @@
 //! read before the break and an error that says where; the rest of the file is still read.
 
 pub mod error;
+pub mod text;
 pub mod tree;
 
-pub use error::{FileError, GameFault, Place, ReadGame};
+pub use error::{FaultKind, FileError, GameFault, Place, ReadGame};
 pub use tree::{GameTree, NodeId, Outcome};

@@ -37,7 +37,14 @@ struct Node {
     parent: NodeId,
     mv: Option<Move>,
     comment: String,
+    nags: Vec<u8>,
     children: Vec<NodeId>,
+}
+
+impl Node {
+    fn new(parent: NodeId, mv: Option<Move>) -> Node {
+        Node { parent, mv, comment: String::new(), nags: Vec::new(), children: Vec::new() }
+    }
 }
 
 /// Tags, a start position and a tree of legal moves with comments. The first child of a node goes on with
@@ -61,8 +68,8 @@ impl GameTree {
 
     /// A game without moves.
     pub fn new(start: Position) -> GameTree {
-        let root = Node { parent: 0, mv: None, comment: String::new(), children: Vec::new() };
-        GameTree { tags: Vec::new(), outcome: Outcome::Unknown, start, nodes: vec![root] }
+        let nodes = vec![Node::new(GameTree::ROOT, None)];
+        GameTree { tags: Vec::new(), outcome: Outcome::Unknown, start, nodes }
     }
 
     /// Where the game begins.
@@ -89,12 +96,15 @@ impl GameTree {
     /// Adds a move behind `parent`, which the caller knows to be legal there; the same move twice is one node.
     /// An unknown parent counts as the root.
     pub fn add(&mut self, parent: NodeId, mv: Move) -> NodeId {
+        self.child_by(parent, mv).unwrap_or_else(|| self.append(parent, mv))
+    }
+
+    /// Like [`add`](GameTree::add), but the same move twice is two nodes: for formats that tell a line from a
+    /// variation that begins like it.
+    pub fn append(&mut self, parent: NodeId, mv: Move) -> NodeId {
         let parent = if (parent as usize) < self.nodes.len() { parent } else { GameTree::ROOT };
-        if let Some(known) = self.child_by(parent, mv) {
-            return known;
-        }
         let id = self.nodes.len() as NodeId;
-        self.nodes.push(Node { parent, mv: Some(mv), comment: String::new(), children: Vec::new() });
+        self.nodes.push(Node::new(parent, Some(mv)));
         self.nodes[parent as usize].children.push(id);
         id
     }
@@ -131,6 +141,18 @@ impl GameTree {
                 node.comment.push('\n');
             }
             node.comment.push_str(text);
+        }
+    }
+
+    /// The numeric annotation glyphs of a node's move, PGN's `$1` (good) to `$255`.
+    pub fn nags(&self, node: NodeId) -> &[u8] {
+        self.nodes.get(node as usize).map_or(&[], |node| &node.nags)
+    }
+
+    /// Adds a glyph to a node; each is kept once.
+    pub fn add_nag(&mut self, node: NodeId, nag: u8) {
+        if let Some(node) = self.nodes.get_mut(node as usize).filter(|node| !node.nags.contains(&nag)) {
+            node.nags.push(nag);
         }
     }
 
