@@ -4,8 +4,13 @@
 //! read before the break and an error that says where; the rest of the file is still read.
 
 pub mod error;
+mod gb18030;
+mod line;
+mod preorder;
+mod start;
 pub mod text;
 pub mod tree;
+pub mod xqf;
 
 pub use error::{FaultKind, FileError, GameFault, Place, ReadGame};
 pub use tree::{GameTree, NodeId, Outcome};
