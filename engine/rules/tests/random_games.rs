@@ -1,11 +1,11 @@
 //! Random games: the fast generator against the slow one, make and undo against positions built
-//! anew, keys against keys, notation there and back. 10 million moves in the full run.
+//! anew, keys against keys. 10 million moves in the full run.
 
 mod common;
 
 use common::slow::Slow;
 use common::{Chance, amount};
-use xiangqi::{Game, Move, MoveList, Position, notation};
+use xiangqi::{Game, Move, MoveList, Position};
 
 /// Plays random legal games and shows each position, until `plies` moves have been made in all.
 fn random_play(plies: usize, seed: u64, mut see: impl FnMut(&mut Game, &mut Chance)) {
@@ -106,18 +106,6 @@ fn gives_check_and_attackers_tell_the_same() {
             if position.piece_on(mv.to()).is_some() {
                 let attackers = position.attackers_to(mv.to(), position.side_to_move(), position.occupied());
                 assert!(attackers.has(mv.from()), "{position:?} {mv}");
-            }
-        }
-    });
-}
-
-#[test]
-fn notation_there_and_back() {
-    random_play(amount(20_000), 5, |game, _| {
-        let position = game.position();
-        for &mv in position.legal_moves().iter() {
-            for text in [notation::iccs(mv), notation::chinese(position, mv), notation::wxf(position, mv)] {
-                assert_eq!(notation::parse(position, &text), Ok(mv), "{position:?} {text}");
             }
         }
     });

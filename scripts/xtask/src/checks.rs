@@ -68,14 +68,32 @@ fn stages(tools: &Path, full: bool) -> Vec<Stage> {
         "-D",
         "warnings",
     ];
-    vec![
+    let mut stages = vec![
         Stage::cargo("fmt", &["fmt", "--all", "--check"]),
         deny,
         Stage::cargo("clippy", &clippy),
         tests,
         Stage::cargo("doctests", &["test", "--release", "--locked", "--workspace", "--doc"]),
         doc,
-    ]
+    ];
+    if full {
+        stages.extend(fuzz(tools));
+    }
+    stages
+}
+
+/// Every fuzz target for a short time, where somebody has set up cargo-fuzz. Seeds and crashers are replayed by the
+/// ordinary tests in any case.
+fn fuzz(tools: &Path) -> Option<Stage> {
+    const SECONDS_A_TARGET: &str = "30";
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut folders = env::split_paths(&path).chain([tools.to_path_buf()]);
+    if !folders.any(|folder| folder.join("cargo-fuzz").is_file()) {
+        eprintln!("fuzz: SKIPPED, there is no cargo-fuzz; scripts/fuzz.sh sets it up");
+        return None;
+    }
+    let program = root().join("scripts/fuzz.sh").to_string_lossy().into_owned();
+    Some(Stage { name: "fuzz", program, args: vec!["all", SECONDS_A_TARGET], environment: Vec::new() })
 }
 
 /// Runs the stages; all of them even when one fails, so that one run shows everything. True when all passed.
@@ -135,5 +153,14 @@ mod tests {
     fn every_stage_is_run_once() {
         let names: Vec<_> = stages(Path::new("/nowhere"), false).iter().map(|stage| stage.name).collect();
         assert_eq!(names, ["fmt", "deny", "clippy", "tests", "doctests", "doc"]);
+    }
+
+    #[test]
+    fn fuzzing_is_a_stage_where_cargo_fuzz_is_there() -> Result<()> {
+        let tools = tempfile::tempdir()?;
+        std::fs::write(tools.path().join("cargo-fuzz"), "")?;
+        let names: Vec<_> = stages(tools.path(), true).iter().map(|stage| stage.name).collect();
+        assert_eq!(names.last(), Some(&"fuzz"));
+        Ok(())
     }
 }

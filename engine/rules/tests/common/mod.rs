@@ -4,6 +4,9 @@
 
 pub mod slow;
 
+use xiangqi::zones::zone;
+use xiangqi::{Color, Piece, PieceKind, Position, Setup, Square};
+
 /// SplitMix64: enough chance for tests, the same everywhere.
 pub struct Chance(pub u64);
 
@@ -25,4 +28,35 @@ impl Chance {
 /// ordinary run a tenth of it.
 pub fn amount(full: usize) -> usize {
     if std::env::var("CHUHE_FULL").is_ok_and(|v| v == "1") { full } else { full / 10 }
+}
+
+/// A legal position out of nowhere, with pieces where none of a game would put them: pawns mostly
+/// stand in tandem, on one or two files.
+pub fn random_position(chance: &mut Chance) -> Position {
+    loop {
+        let mut setup = Setup::empty();
+        if chance.below(2) == 0 {
+            setup.side_to_move = Color::Black;
+        }
+        for color in Color::ALL {
+            let files = [chance.below(9), chance.below(9)];
+            for kind in PieceKind::ALL {
+                let least = usize::from(kind == PieceKind::King);
+                let most = kind.max_count() as usize;
+                for _ in 0..least + chance.below(most + 1 - least) {
+                    let squares: Vec<Square> = zone(Piece::new(color, kind)).collect();
+                    let tandem = kind == PieceKind::Pawn && chance.below(5) > 0;
+                    let fits = |s: &&Square| !tandem || files.contains(&usize::from(s.file()));
+                    let squares: Vec<&Square> = squares.iter().filter(fits).collect();
+                    let slot = &mut setup.board[squares[chance.below(squares.len())].index()];
+                    if slot.is_none() {
+                        *slot = Some(Piece::new(color, kind));
+                    }
+                }
+            }
+        }
+        if let Ok(position) = Position::try_from_setup(&setup) {
+            return position;
+        }
+    }
 }

@@ -1,0 +1,30 @@
+//! What the fuzz targets hold against any input. Each target is one ordinary function from bytes to nothing
+//! that panics where a law is broken, so that seeds and crashers can be replayed by an ordinary test; the
+//! programs of `fuzz/` only hand them to libFuzzer.
+
+mod fen;
+mod moves;
+mod notation;
+mod seeds;
+#[path = "../../../engine/rules/tests/common/slow.rs"]
+#[expect(unreachable_pub, reason = "shared with the tests of the rules")]
+mod slow;
+
+pub use fen::fen;
+pub use moves::moves;
+pub use notation::notation;
+pub use seeds::{Seed, root, seeds};
+
+/// A target: its law, called with any bytes.
+pub type Law = fn(&[u8]);
+
+/// Every target by its name, which is also that of its program and of its folder of crashers.
+pub const TARGETS: &[(&str, Law)] = &[("fen", fen), ("moves", moves), ("notation", notation)];
+
+/// An error's text is for a person: one line, and no repetition of the whole input.
+const LONGEST_MESSAGE: usize = 500;
+
+fn check_message(error: &dyn std::error::Error) {
+    let text = error.to_string();
+    assert!(!text.is_empty() && text.len() <= LONGEST_MESSAGE, "{} bytes of message: {text}", text.len());
+}
