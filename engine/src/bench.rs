@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use xiangqi::judge::Rules;
 use xiangqi::{Game, Position};
 
 use crate::eval::EvalSource;
@@ -35,23 +36,42 @@ impl BenchResult {
     }
 }
 
-/// Searches every bench position to a depth. `progress` hears the number of each position (from 0) and the
-/// nodes it took.
-pub fn run(
-    source: EvalSource,
-    threads: usize,
-    depth: i32,
-    progress: &mut dyn FnMut(usize, u64),
-) -> BenchResult {
+/// How a bench searches.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Search threads; only one gives the signature.
+    pub threads: usize,
+    /// By which rules positions are searched.
+    pub rules: Rules,
+    /// The limits of each position's search.
+    pub limits: Limits,
+}
+
+impl Plan {
+    /// One thread, the competition rules, a depth in plies.
+    pub fn depth(depth: i32) -> Plan {
+        Plan { threads: 1, rules: Rules::default(), limits: Limits::depth(depth) }
+    }
+}
+
+impl Default for Plan {
+    /// The bench whose node count is the signature.
+    fn default() -> Plan {
+        Plan::depth(DEFAULT_DEPTH)
+    }
+}
+
+/// Searches every bench position. `progress` hears the number of each position (from 0) and the nodes it took.
+pub fn run(source: EvalSource, plan: &Plan, progress: &mut dyn FnMut(usize, u64)) -> BenchResult {
     let mut searcher = Searcher::new(HASH_MIB, source);
-    searcher.set_threads(threads);
+    searcher.set_threads(plan.threads);
+    searcher.set_rules(plan.rules);
     let games: Vec<Game> =
         POSITIONS.iter().filter_map(|fen| Position::from_fen(fen).ok()).map(Game::new).collect();
-    let limits = Limits::depth(depth);
     let start = Instant::now();
     let mut nodes = 0;
     for (i, game) in games.iter().enumerate() {
-        let found = searcher.search(game, &limits, &mut |_| {});
+        let found = searcher.search(game, &plan.limits, &mut |_| {});
         progress(i, found.nodes);
         nodes += found.nodes;
     }
@@ -62,7 +82,7 @@ pub fn run(
 /// Computed at the first call (about a second), then remembered.
 pub fn signature() -> u64 {
     static SIGNATURE: OnceLock<u64> = OnceLock::new();
-    *SIGNATURE.get_or_init(|| run(EvalSource::Hce, 1, DEFAULT_DEPTH, &mut |_, _| {}).nodes)
+    *SIGNATURE.get_or_init(|| run(EvalSource::Hce, &Plan::default(), &mut |_, _| {}).nodes)
 }
 
 #[cfg(test)]
@@ -79,6 +99,6 @@ mod tests {
 
     #[test]
     fn the_signature_is_stable_within_a_run() {
-        assert_eq!(signature(), run(EvalSource::Hce, 1, DEFAULT_DEPTH, &mut |_, _| {}).nodes);
+        assert_eq!(signature(), run(EvalSource::Hce, &Plan::default(), &mut |_, _| {}).nodes);
     }
 }

@@ -7,7 +7,10 @@
 pub mod bench;
 pub mod cli;
 pub mod eval;
+pub mod numa;
+pub mod score_display;
 pub mod search;
+pub mod speedtest;
 pub mod uci;
 
 pub use bench::signature;

@@ -23,6 +23,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-error-fen", "chuhe", &["fen", "nonsense"]),
     ("chuhe-error-net", "chuhe", &["eval", "--net", "no such file.nnue"]),
     ("chuhe-error-not-a-net", "chuhe", &["net", "verify", "tests/data/not-ours.txt"]),
+    ("chuhe-speedtest-help", "chuhe", &["speedtest", "--help"]),
     ("chuhe-error-backend-without-net", "chuhe", &["bench", "--net", "none", "--backend", "scalar"]),
     (
         "chuhe-error-illegal-move",

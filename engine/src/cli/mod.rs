@@ -8,6 +8,7 @@ mod eval;
 mod games;
 mod nets;
 mod perft;
+mod speedtest;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,8 @@ enum Verb {
     Net(nets::NetVerb),
     /// Search a fixed set of positions: node count (the signature) and speed
     Bench(bench::Arguments),
+    /// Measure the speed of search on whole games under a clock
+    Speedtest(speedtest::Arguments),
 }
 
 /// How results are shown.
@@ -108,6 +111,7 @@ pub fn main() -> ExitCode {
         Some(Verb::Backends(arguments)) => nets::backends(&arguments),
         Some(Verb::Net(verb)) => nets::run(&verb),
         Some(Verb::Bench(arguments)) => bench::run(&arguments),
+        Some(Verb::Speedtest(arguments)) => speedtest::run(&arguments),
     };
     match done {
         Ok(code) => code,

@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use xiangqi::{Move, Score};
 
+use super::skill::Skill;
+
 /// A side's clock as protocols give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
@@ -14,15 +16,6 @@ pub struct Clock {
     pub increment_ms: u64,
     /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u32>,
-}
-
-/// Weakened play: among several lines one is picked that is not the best, the more often the lower the level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skill {
-    /// Level in hundredths, 0 (weakest) to 1,900; 2,000 and more is full strength.
-    pub level_x100: u32,
-    /// Of the choice among the lines; the same seed picks the same move.
-    pub seed: u64,
 }
 
 /// The limits of one search. The default is none at all: search until stopped (or to the greatest depth).
@@ -38,18 +31,20 @@ pub struct Limits {
     pub clock: Option<Clock>,
     /// Kept back of every move's time for the way to the GUI, in ms.
     pub overhead_ms: u64,
-    /// End when a mate in so many moves is found.
+    /// End when a mate in so many moves, or fewer, is found for either side. Wins by rule are no mates.
     pub mate: Option<i32>,
-    /// How many lines to search; 0 counts as 1.
+    /// How many lines to search; 0 counts as 1, more than there are legal moves as all of them.
     pub multi_pv: usize,
     /// Only these moves at the root; empty for all.
     pub search_moves: Vec<Move>,
     /// Not these moves at the root (`banmoves`).
     pub banned_moves: Vec<Move>,
-    /// Playing strength; `None` for all of it.
+    /// Playing strength; `None` for all of it. With it at least [`Skill::LINES`] lines are searched and
+    /// reported, and only [`SearchResult::best`] is weakened.
     pub skill: Option<Skill>,
     /// Nodes that count as a millisecond (`nodestime`), so that time limits become reproducible; `None` for
-    /// the wall clock.
+    /// the wall clock. A clock's time is then kept in nodes by the searcher, from its first such search in a
+    /// game on: what GUIs say of the time left is not asked again, only the increments are added.
     pub nodes_per_ms: Option<u64>,
     /// Set to end the search.
     pub stop: Option<Arc<AtomicBool>>,
@@ -68,6 +63,17 @@ impl Limits {
     /// A search to a depth in plies.
     pub fn depth(depth: i32) -> Limits {
         Limits { depth: Some(depth), ..Limits::default() }
+    }
+
+    /// The weakening that is asked for, if it weakens anything.
+    pub(crate) fn weakening(&self) -> Option<&Skill> {
+        self.skill.as_ref().filter(|skill| skill.weakens())
+    }
+
+    /// How many lines are searched, where there are so many legal moves.
+    pub(crate) fn lines(&self) -> usize {
+        let least = if self.weakening().is_some() { Skill::LINES } else { 1 };
+        self.multi_pv.max(least)
     }
 }
 
@@ -115,7 +121,8 @@ pub struct Info {
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchResult {
-    /// The best move; `None` if there is no legal one (or none of those asked for).
+    /// The move to play; `None` if there is no legal one (or none of those asked for). The best one found, but
+    /// for [`Limits::skill`].
     pub best: Option<Move>,
     /// Its score, side to move.
     pub score: Score,
@@ -123,8 +130,8 @@ pub struct SearchResult {
     pub depth: i32,
     /// Nodes of all threads.
     pub nodes: u64,
-    /// The best line; empty only where `best` is `None`.
+    /// The line that begins with `best`; empty only where `best` is `None`.
     pub pv: Vec<Move>,
-    /// All lines of a multi-PV search, best first; the first is the best line.
+    /// All lines of a multi-PV search, best first. Without [`Limits::skill`] the first is `pv`.
     pub lines: Vec<Line>,
 }

@@ -11,6 +11,7 @@ mod quiescence;
 mod reductions;
 mod root;
 pub mod see;
+mod skill;
 mod thread;
 mod time;
 pub mod tt;
@@ -21,10 +22,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use xiangqi::judge::Rules;
 use xiangqi::{Game, Move, Score};
 
-pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult, Skill};
+pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult};
+pub use skill::Skill;
 
 use crate::eval::{EvalSource, Evaluation};
-use thread::{RootMove, Shared, Thread, ThreadState};
+use crate::numa::{Binding, NumaPolicy, PinGuard, PolicyError, Topology};
+use thread::{Shared, Thread, ThreadState};
 use time::Timer;
 use tt::{Table, TableView};
 
@@ -39,17 +42,23 @@ pub struct Searcher {
     source: EvalSource,
     rules: Rules,
     threads: Vec<ThreadState>,
+    policy: NumaPolicy,
+    binding: Binding,
 }
 
 impl Searcher {
     /// A searcher with one thread, a table of `hash_mib` MiB (1 to [`MAX_HASH_MIB`]) and the competition rules.
     pub fn new(hash_mib: usize, source: EvalSource) -> Searcher {
         let threads = vec![ThreadState::new(Evaluation::new(&source))];
+        let policy = NumaPolicy::default();
+        let binding = Binding::automatic(&Topology::here(), threads.len());
         Searcher {
             table: Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB))),
             source,
             rules: Rules::default(),
             threads,
+            policy,
+            binding,
         }
     }
 
@@ -61,15 +70,44 @@ impl Searcher {
         }
     }
 
-    /// By which rules games are judged.
+    /// By which rules games are judged. Other rules than before empty the table: its scores are the old rules'.
     pub fn set_rules(&mut self, rules: impl Into<Rules>) {
-        self.rules = rules.into();
+        let rules = rules.into();
+        if rules != self.rules {
+            self.rules = rules;
+            self.table.clear();
+        }
+    }
+
+    /// By which rules games are judged.
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// On which CPUs threads run.
+    ///
+    /// # Errors
+    /// Where the policy names CPUs that this process cannot use; the old policy stays then.
+    pub fn set_numa_policy(&mut self, policy: NumaPolicy) -> Result<(), PolicyError> {
+        self.binding = Binding::new(&policy, &Topology::here(), self.threads.len())?;
+        self.policy = policy;
+        Ok(())
+    }
+
+    /// Where threads run, to be told at the start of a search: how many there are, how many CPUs the process may
+    /// use, the nodes, and who is bound where.
+    pub fn binding(&self) -> &Binding {
+        &self.binding
     }
 
     /// How many threads search (1 to [`MAX_THREADS`]). Only one thread gives the same result every time.
     pub fn set_threads(&mut self, count: usize) {
         let count = count.clamp(1, MAX_THREADS);
         self.threads.resize_with(count, || ThreadState::new(Evaluation::new(&self.source)));
+        let here = Topology::here();
+        // CPUs that were there when the policy was set may have been taken away.
+        self.binding =
+            Binding::new(&self.policy, &here, count).unwrap_or_else(|_| Binding::automatic(&here, count));
     }
 
     /// A table of another size, empty.
@@ -126,19 +164,28 @@ impl Searcher {
             return SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() };
         };
         let mut main = Thread::new(0, main_state, &shared, game.clone(), &moves);
+        let binding = &self.binding;
         let depth = std::thread::scope(|scope| {
             for (i, state) in states.enumerate() {
                 let (shared, moves) = (&shared, &moves);
                 scope.spawn(move || {
+                    let _bound = bind(binding, i + 1);
                     Thread::new(i + 1, state, shared, game.clone(), moves).iterate(&mut |_| {});
                 });
             }
+            let _bound = bind(binding, 0);
             let depth = main.iterate(on_info);
             shared.over.store(true, Relaxed);
             depth
         });
         finish(&mut main, &shared, depth)
     }
+}
+
+/// Binds the current thread to the CPUs that are its own. Where the system refuses (CPUs taken away meanwhile) it
+/// runs unbound: a slower search is better than none.
+fn bind(binding: &Binding, thread: usize) -> Option<PinGuard> {
+    PinGuard::bind(binding.cpus_of(thread)?).ok()
 }
 
 /// The legal moves asked for, captures of the greatest value first.
@@ -164,22 +211,18 @@ fn finish(main: &mut Thread<'_>, shared: &Shared<'_>, depth: i32) -> SearchResul
         let eval = if main.position().in_check() { 0 } else { main.raw_eval() };
         main.root_moves[0].score = eval;
     }
-    let line = |root: &RootMove| Line { score: Score(root.score), pv: root.pv.clone() };
-    let wanted = shared.limits.multi_pv.max(1);
-    let lines: Vec<Line> = main
-        .root_moves
-        .iter()
-        .take(wanted)
-        .take_while(|root| root.score != -Score::INFINITE)
-        .map(line)
-        .collect();
+    let lines = main.lines(shared.limits.lines());
+    // The iteration that weak play looks at, or all there is.
+    let choice = if main.pick_lines.is_empty() { &lines } else { &main.pick_lines };
+    let picked = shared.limits.weakening().and_then(|skill| choice.get(skill.pick(choice)));
     let best = &main.root_moves[0];
+    let best = picked.cloned().unwrap_or_else(|| Line { score: Score(best.score), pv: best.pv.clone() });
     SearchResult {
-        best: Some(best.mv),
-        score: Score(best.score),
+        best: best.pv.first().copied(),
+        score: best.score,
         depth,
         nodes: shared.all_nodes(),
-        pv: best.pv.clone(),
+        pv: best.pv,
         lines,
     }
 }

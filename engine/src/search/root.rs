@@ -30,7 +30,7 @@ impl Thread<'_> {
     pub(crate) fn iterate(&mut self, report: &mut dyn FnMut(&Info)) -> i32 {
         let limits = self.shared.limits;
         let deepest = limits.depth.unwrap_or(MAX_PLY - 1).clamp(1, MAX_PLY - 1);
-        let lines = limits.multi_pv.clamp(1, self.root_moves.len().max(1));
+        let lines = limits.lines().min(self.root_moves.len());
         let mut completed = 0;
         let mut settled = 0usize;
         let mut whole: Vec<RootMove> = Vec::new();
@@ -56,6 +56,9 @@ impl Thread<'_> {
                 break;
             }
             completed = depth;
+            if limits.weakening().is_some_and(|skill| skill.pick_depth() == depth) {
+                self.pick_lines = self.lines(lines);
+            }
             if lines > 1 {
                 whole.clone_from(&self.root_moves);
             }
@@ -92,8 +95,7 @@ impl Thread<'_> {
         let limits = self.shared.limits;
         let best = Score(self.root_moves[0].score);
         if let (Some(wanted), Some(plies)) = (limits.mate, best.mate_plies())
-            && plies > 0
-            && plies < 2 * wanted
+            && (plies.abs() + 1) / 2 <= wanted
         {
             return true;
         }
@@ -136,7 +138,7 @@ impl Thread<'_> {
                 return;
             };
             let slow = self.shared.timer.elapsed_ms() > BOUND_REPORT_MS;
-            if slow && self.shared.limits.multi_pv <= 1 {
+            if slow && self.shared.limits.lines() <= 1 {
                 self.report(depth, 0, bound, report);
             }
             delta += delta / 2;

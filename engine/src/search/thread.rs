@@ -7,7 +7,7 @@ use xiangqi::score::MAX_PLY;
 use xiangqi::{Color, Game, Move, PieceKind, Position, Score};
 
 use super::history::{History, NO_PLACE, place_index};
-use super::limits::Limits;
+use super::limits::{Limits, Line};
 use super::time::Timer;
 use super::tt::{Table, position_key};
 use crate::eval::Evaluation;
@@ -15,7 +15,7 @@ use crate::eval::Evaluation;
 /// Frames before the root, so that every node has two predecessors.
 const FRAMES_BEFORE: usize = 2;
 /// Stop flags and clocks are looked at every so many nodes (a power of two).
-const POLL_NODES: u64 = 1024;
+const POLL_NODES: u64 = 256;
 /// Evaluations shrink towards a draw by `count / LIMIT_DAMPING` of themselves.
 const LIMIT_DAMPING: i32 = 256;
 
@@ -94,6 +94,8 @@ pub(crate) struct Thread<'a> {
     pub(crate) game: Game,
     pub(crate) root_len: usize,
     pub(crate) root_moves: Vec<RootMove>,
+    /// The lines of the iteration from which weak play picks; empty until then.
+    pub(crate) pick_lines: Vec<Line>,
     pub(crate) root_depth: i32,
     pub(crate) frames: Vec<Frame>,
     pub(crate) pvs: Vec<Vec<Move>>,
@@ -133,6 +135,7 @@ impl<'a> Thread<'a> {
             game,
             root_len,
             root_moves,
+            pick_lines: Vec::new(),
             root_depth: 0,
             frames: vec![EMPTY_FRAME; MAX_PLY as usize + FRAMES_BEFORE + 2],
             pvs: vec![Vec::with_capacity(32); MAX_PLY as usize + 2],
@@ -164,6 +167,12 @@ impl<'a> Thread<'a> {
     #[inline]
     pub(crate) fn previous(&self, ply: i32) -> [usize; 2] {
         [self.frame_before(ply, 1).place, self.frame_before(ply, 2).place]
+    }
+
+    /// The best lines so far, at most so many, of those that have been searched.
+    pub(crate) fn lines(&self, most: usize) -> Vec<Line> {
+        let searched = self.root_moves.iter().take(most).take_while(|root| root.score != -Score::INFINITE);
+        searched.map(|root| Line { score: Score(root.score), pv: root.pv.clone() }).collect()
     }
 
     /// Makes a legal move at `ply`.

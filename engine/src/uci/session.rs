@@ -354,7 +354,8 @@ impl Session {
         self.stop();
         self.wait();
         let depth = depth.unwrap_or(bench::DEFAULT_DEPTH);
-        let result = bench::run(self.source.clone(), self.threads, depth, &mut |_, _| {});
+        let plan = bench::Plan { threads: self.threads, ..bench::Plan::depth(depth) };
+        let result = bench::run(self.source.clone(), &plan, &mut |_, _| {});
         self.out.line(&format!("Nodes searched: {}", result.nodes));
         self.out.line(&format!("Nodes/second: {}", result.nps()));
     }
