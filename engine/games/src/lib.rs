@@ -3,6 +3,7 @@
 //! Bytes in, games out, and games back to bytes: no file is opened here. A broken game gives what was
 //! read before the break and an error that says where; the rest of the file is still read.
 
+pub mod ccbridge;
 pub mod dhtmlxq;
 pub mod error;
 mod gb18030;

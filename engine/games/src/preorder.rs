@@ -20,8 +20,8 @@ pub(crate) struct Step {
     pub(crate) at: usize,
     /// The move, if its squares are on the board and differ.
     pub(crate) mv: Option<Move>,
-    /// Its squares as written, for messages.
-    pub(crate) written: String,
+    /// Its squares as the file numbers them.
+    pub(crate) written: [u8; 2],
     /// A move follows in the same line.
     pub(crate) followed: bool,
     /// Another move in its place comes later.
@@ -76,12 +76,9 @@ impl Growth {
         }
         let Some(mv) = step.mv else {
             self.alive = false;
-            self.fault(
-                FaultKind::Unreadable,
-                step.at,
-                &step.written,
-                "these are no two squares of the board",
-            );
+            let [from, to] = step.written;
+            let found = format!("{from}-{to}");
+            self.fault(FaultKind::Unreadable, step.at, &found, "these are no two squares of the board");
             return None;
         };
         let played = self.line.play(&mut self.read.tree, mv);
@@ -101,6 +98,11 @@ impl Growth {
             self.line.back_to(depth);
         }
         true
+    }
+
+    /// Are alternatives still to come?
+    pub(crate) fn has_promises(&self) -> bool {
+        !self.promised.is_empty()
     }
 
     /// The file ends where something was promised.

@@ -70,7 +70,7 @@ impl<'a> Records<'a> {
         let mut step = Step {
             at,
             mv: square(from).zip(square(to)).filter(|(from, to)| from != to).map(|(a, b)| Move::new(a, b)),
-            written: format!("{from:02}-{to:02}"),
+            written: [from, to],
             followed,
             alternative,
             comment: String::new(),
