@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::tree::GameTree;
+use crate::tree::{GameTree, Outcome};
 
 /// Where in a file something is: what a person needs to find it with an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,6 +112,8 @@ pub struct ReadGame {
     pub faults: Vec<GameFault>,
     /// How many faults more there were.
     pub more_faults: usize,
+    /// Two results that contradict each other: the tag's (or header's) and the one behind the moves.
+    pub contradiction: Option<(Outcome, Outcome)>,
     /// What is odd and costs nothing: results that contradict each other, text after the moves.
     pub warnings: Vec<String>,
 }
@@ -122,7 +124,7 @@ impl ReadGame {
 
     /// A game without faults.
     pub fn new(tree: GameTree) -> ReadGame {
-        ReadGame { tree, faults: Vec::new(), more_faults: 0, warnings: Vec::new() }
+        ReadGame { tree, faults: Vec::new(), more_faults: 0, contradiction: None, warnings: Vec::new() }
     }
 
     /// Adds a fault. A main line's first is always kept, a second one is dropped: what follows a break is not read.

@@ -6,13 +6,19 @@
 pub mod ccbridge;
 pub mod dhtmlxq;
 pub mod error;
+pub mod fen_list;
+mod format;
 mod gb18030;
+pub mod json_lines;
 mod line;
+pub mod pgn;
 mod preorder;
 mod start;
 pub mod text;
 pub mod tree;
+mod walk;
 pub mod xqf;
 
 pub use error::{FaultKind, FileError, GameFault, Place, ReadGame};
+pub use format::{Format, UnknownFormat, detect, read};
 pub use tree::{GameTree, NodeId, Outcome};

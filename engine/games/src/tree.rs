@@ -1,5 +1,7 @@
 //! A game with its variations: what every format is read into and written from.
 
+use std::str::FromStr;
+
 use xiangqi::{Game, Move, Position};
 
 /// A node of a [`GameTree`]; 0 is the start, before any move.
@@ -31,10 +33,48 @@ impl Outcome {
     }
 }
 
+impl FromStr for Outcome {
+    type Err = UnknownOutcome;
+
+    /// Reads `1-0`, `0-1`, `1/2-1/2`, `*` and the usual Chinese words, full-width or not.
+    fn from_str(text: &str) -> Result<Outcome, UnknownOutcome> {
+        let half: String = text.trim().chars().take(12).map(half_width).collect();
+        match half.as_str() {
+            "*" | "?" | "" | "未知" | "未完" | "不明" => Ok(Outcome::Unknown),
+            "1-0" | "红胜" | "紅勝" | "红方胜" | "紅方勝" | "红先胜" | "紅先勝" | "先胜" | "先勝"
+            | "黑负" | "黑負" | "红方胜利" | "红胜利" | "红棋胜" => Ok(Outcome::RedWins),
+            "0-1" | "黑胜" | "黑勝" | "黑方胜" | "黑方勝" | "红先负" | "紅先負" | "先负" | "先負"
+            | "红负" | "紅負" | "黑方胜利" | "黑胜利" | "黑棋胜" => Ok(Outcome::BlackWins),
+            "1/2-1/2" | "1/2" | "½-½" | "½" | "0.5-0.5" | "和" | "和棋" | "和局" | "平局" | "先和"
+            | "红先和" | "紅先和" | "双方和棋" | "雙方和棋" => Ok(Outcome::Draw),
+            _ => Err(UnknownOutcome { found: crate::error::shown(text) }),
+        }
+    }
+}
+
+/// A text that names no outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is no result; expected 1-0, 0-1, 1/2-1/2, * or 红胜, 黑胜, 和棋")]
+pub struct UnknownOutcome {
+    /// The text, cut to 40 characters.
+    pub found: String,
+}
+
+/// A full-width form of ASCII as ASCII, and the full-width blank as a blank.
+pub(crate) fn half_width(c: char) -> char {
+    match c {
+        '\u{3000}' => ' ',
+        '！'..='～' => char::from_u32(c as u32 - 0xfee0).unwrap_or(c),
+        _ => c,
+    }
+}
+
 /// A node: the move that leads to it, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node {
     parent: NodeId,
+    /// Plies from the start.
+    ply: u32,
     mv: Option<Move>,
     comment: String,
     nags: Vec<u8>,
@@ -42,8 +82,8 @@ struct Node {
 }
 
 impl Node {
-    fn new(parent: NodeId, mv: Option<Move>) -> Node {
-        Node { parent, mv, comment: String::new(), nags: Vec::new(), children: Vec::new() }
+    fn new(parent: NodeId, ply: u32, mv: Option<Move>) -> Node {
+        Node { parent, ply, mv, comment: String::new(), nags: Vec::new(), children: Vec::new() }
     }
 }
 
@@ -68,7 +108,7 @@ impl GameTree {
 
     /// A game without moves.
     pub fn new(start: Position) -> GameTree {
-        let nodes = vec![Node::new(GameTree::ROOT, None)];
+        let nodes = vec![Node::new(GameTree::ROOT, 0, None)];
         GameTree { tags: Vec::new(), outcome: Outcome::Unknown, start, nodes }
     }
 
@@ -104,7 +144,7 @@ impl GameTree {
     pub fn append(&mut self, parent: NodeId, mv: Move) -> NodeId {
         let parent = if (parent as usize) < self.nodes.len() { parent } else { GameTree::ROOT };
         let id = self.nodes.len() as NodeId;
-        self.nodes.push(Node::new(parent, Some(mv)));
+        self.nodes.push(Node::new(parent, self.ply(parent) + 1, Some(mv)));
         self.nodes[parent as usize].children.push(id);
         id
     }
@@ -121,6 +161,11 @@ impl GameTree {
     /// The node before; the root's is the root.
     pub fn parent(&self, node: NodeId) -> NodeId {
         self.nodes.get(node as usize).map_or(GameTree::ROOT, |node| node.parent)
+    }
+
+    /// How many plies lie between the start and a node.
+    pub fn ply(&self, node: NodeId) -> u32 {
+        self.nodes.get(node as usize).map_or(0, |node| node.ply)
     }
 
     /// The nodes that follow; the first goes on with the line.
@@ -181,6 +226,19 @@ impl GameTree {
     /// How many variations branch off: nodes that are not their parent's first child.
     pub fn variations(&self) -> usize {
         self.nodes.iter().map(|node| node.children.len().saturating_sub(1)).sum()
+    }
+
+    /// FEN of the position after the main line. Its counter counts every ply since the last capture, as other
+    /// programs write it; [`Position::fen`] leaves out the checks that the natural limit does not count.
+    pub fn final_fen(&self) -> String {
+        let mut position = self.start.clone();
+        let mut quiet_plies = self.start.no_capture_plies();
+        for mv in self.main_line() {
+            let change = position.make(mv).change;
+            let is_capture = change.is_some_and(|change| change.captured.is_some());
+            quiet_plies = if is_capture { 0 } else { quiet_plies.saturating_add(1) };
+        }
+        xiangqi::Setup { no_capture_plies: quiet_plies, ..position.to_setup() }.fen()
     }
 
     /// The game along the main line.
