@@ -2,14 +2,20 @@
 //!
 //! The words and their sources are in `docs/rules.md`.
 
+mod asian;
+mod chase;
 mod competition;
+mod cycle;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Ordering;
 use std::fmt;
 
-pub use rules::{DrawRule, NATURAL_LIMIT_PLIES, RuleSet, Rules, UnknownRuleSet};
+pub use rules::{DrawRule, NATURAL_LIMIT_PLIES, RuleSet, Rules, UnknownDrawRule, UnknownRuleSet};
+
+use cycle::{Checks, Cycle};
 
 use crate::bitboard::Bitboard;
 use crate::color::Color;
@@ -123,6 +129,28 @@ pub struct Repetition {
     pub chased_by_black: Bitboard,
 }
 
+impl Repetition {
+    /// The verdict where only perpetual check and perpetual chase are told apart.
+    fn of(checks: [Checks; 2], chased: [Bitboard; 2]) -> Repetition {
+        let conduct = |color: Color| {
+            if checks[color.index()].perpetual() {
+                Conduct::PerpetualCheck
+            } else if !chased[color.index()].is_empty() {
+                Conduct::PerpetualChase
+            } else {
+                Conduct::Allowed
+            }
+        };
+        let (red, black) = (conduct(Color::Red), conduct(Color::Black));
+        let result = match red.cmp(&black) {
+            Ordering::Greater => GameResult::RedLoses,
+            Ordering::Less => GameResult::BlackLoses,
+            Ordering::Equal => GameResult::Draw,
+        };
+        Repetition { result, red, black, chased_by_red: chased[0], chased_by_black: chased[1] }
+    }
+}
+
 /// The verdict on the current position of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
@@ -198,10 +226,12 @@ pub fn search_repetition(game: &Game, rules: &Rules, root_len: usize) -> Option<
 
 /// Judges the cycle from the position after `first` plies to the current one, which is the same.
 fn judge_cycle(game: &Game, first: usize, rules: &Rules) -> Repetition {
+    let cycle = Cycle::new(game, first);
     match rules.set {
-        RuleSet::Competition => competition::judge(game, first),
+        RuleSet::Competition => competition::judge(&cycle),
+        RuleSet::AllowChase => Repetition::of(cycle.checks(), [Bitboard::EMPTY; 2]),
         // FIXME: the other rule sets' judges.
-        _ => competition::judge(game, first),
+        _ => asian::judge(&cycle),
     }
 }
 

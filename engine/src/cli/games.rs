@@ -1,12 +1,10 @@
-//! `chuhe fen`, `chuhe notation`, `chuhe judge`
+//! `chuhe fen`, `chuhe notation`
 
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use serde_json::json;
-use xiangqi::judge::{self, RuleSet, Status};
-use xiangqi::{Game, Move, Position, notation};
+use xiangqi::{Move, Position, notation};
 
 use super::{CHECK_FAILED, FenOption, Show, position};
 
@@ -67,60 +65,5 @@ pub(super) fn notation(arguments: &NotationArguments) -> anyhow::Result<ExitCode
     let (chinese, wxf) = (notation::chinese(&pos, mv), notation::wxf(&pos, mv));
     let result = json!({ "uci": uci, "iccs": iccs, "chinese": chinese, "wxf": wxf });
     arguments.show.print(&result, || format!("{uci}  {iccs}  {chinese}  {wxf}"))?;
-    Ok(ExitCode::SUCCESS)
-}
-
-#[derive(Args)]
-pub(super) struct JudgeArguments {
-    /// By which rules repetitions are judged
-    #[arg(long, default_value = "competition")]
-    rules: String,
-    #[command(flatten)]
-    fen: FenOption,
-    /// The moves, in coordinates, with blanks between; may be empty
-    #[arg(long, default_value = "")]
-    moves: String,
-    #[command(flatten)]
-    show: Show,
-}
-
-/// Plays the moves until one ends the game; the verdict and the ply it fell at.
-fn judged(start: Position, moves: &[Move], rules: RuleSet) -> anyhow::Result<(Status, usize)> {
-    let mut game = Game::new(start);
-    let mut status = judge::status(&game, rules);
-    for (i, &mv) in moves.iter().enumerate() {
-        if status.is_over() {
-            break;
-        }
-        game.try_play(mv).with_context(|| format!("--moves: move {} of the list", i + 1))?;
-        status = judge::status(&game, rules);
-    }
-    Ok((status, game.len()))
-}
-
-pub(super) fn judge(arguments: &JudgeArguments) -> anyhow::Result<ExitCode> {
-    let rules: RuleSet = arguments.rules.parse().context("--rules")?;
-    let start = position(&arguments.fen.fen)?;
-    let mut moves = Vec::new();
-    for (i, text) in arguments.moves.split_whitespace().enumerate() {
-        moves.push(text.parse().with_context(|| format!("--moves: move {} of the list", i + 1))?);
-    }
-    let (status, ply) = judged(start, &moves, rules)?;
-    let conduct = |side: fn(&judge::Repetition) -> judge::Conduct| {
-        status.repetition.as_ref().map(|verdict| side(verdict).to_string())
-    };
-    let (red, black) = (conduct(|verdict| verdict.red), conduct(|verdict| verdict.black));
-    let (result, reason) = (status.result.to_string(), status.reason.map(|reason| reason.to_string()));
-    let json = json!({ "result": result, "reason": reason, "red": red, "black": black, "ply": ply });
-    arguments.show.print(&json, || {
-        let mut text = format!("{result} after {ply} plies");
-        if let Some(reason) = &reason {
-            text += &format!(", by {reason}");
-        }
-        if let (Some(red), Some(black)) = (&red, &black) {
-            text += &format!(" (red: {red}, black: {black})");
-        }
-        text
-    })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,6 +6,7 @@
 mod bench;
 mod eval;
 mod games;
+mod judge;
 mod nets;
 mod perft;
 mod speedtest;
@@ -42,7 +43,7 @@ enum Verb {
     /// Write a move in every notation, or read one
     Notation(games::NotationArguments),
     /// Judge a game: is it over, and why
-    Judge(games::JudgeArguments),
+    Judge(judge::Arguments),
     /// Evaluate a position without searching
     Eval(eval::Arguments),
     /// List the backends that nets can be evaluated with on this CPU
@@ -106,7 +107,7 @@ pub fn main() -> ExitCode {
         Some(Verb::Perft(arguments)) => perft::run(&arguments),
         Some(Verb::Fen(arguments)) => games::fen(&arguments),
         Some(Verb::Notation(arguments)) => games::notation(&arguments),
-        Some(Verb::Judge(arguments)) => games::judge(&arguments),
+        Some(Verb::Judge(arguments)) => judge::run(&arguments),
         Some(Verb::Eval(arguments)) => eval::run(&arguments),
         Some(Verb::Backends(arguments)) => nets::backends(&arguments),
         Some(Verb::Net(verb)) => nets::run(&verb),

@@ -1,6 +1,7 @@
 //! By which rules a game is judged.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::{EndReason, GameResult};
@@ -104,6 +105,46 @@ pub enum DrawRule {
     DrawRepAsRedWin,
 }
 
+impl DrawRule {
+    /// All there are.
+    pub const ALL: [DrawRule; 5] = [
+        DrawRule::None,
+        DrawRule::DrawAsBlackWin,
+        DrawRule::DrawAsRedWin,
+        DrawRule::DrawRepAsBlackWin,
+        DrawRule::DrawRepAsRedWin,
+    ];
+
+    /// The name on command lines and in the protocols.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DrawRule::None => "None",
+            DrawRule::DrawAsBlackWin => "DrawAsBlackWin",
+            DrawRule::DrawAsRedWin => "DrawAsRedWin",
+            DrawRule::DrawRepAsBlackWin => "DrawRepAsBlackWin",
+            DrawRule::DrawRepAsRedWin => "DrawRepAsRedWin",
+        }
+    }
+}
+
+/// A name that is no draw rule's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found:?} is no draw rule; expected {}", DrawRule::ALL.map(DrawRule::name).join(", "))]
+pub struct UnknownDrawRule {
+    /// The name, cut to 40 characters.
+    pub found: String,
+}
+
+impl FromStr for DrawRule {
+    type Err = UnknownDrawRule;
+
+    /// Reads a name; case does not matter.
+    fn from_str(text: &str) -> Result<DrawRule, UnknownDrawRule> {
+        let known = DrawRule::ALL.into_iter().find(|rule| rule.name().eq_ignore_ascii_case(text));
+        known.ok_or_else(|| UnknownDrawRule { found: text.chars().take(40).collect() })
+    }
+}
+
 /// All that a verdict on a game depends on beside its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rules {
@@ -121,6 +162,10 @@ pub struct Rules {
 impl Rules {
     /// The natural limit of rules without one.
     pub const NO_LIMIT: u16 = u16::MAX;
+    /// The natural limits that can be set, in plies.
+    pub const LIMITS: RangeInclusive<u16> = 1..=150;
+    /// The depths to which mate threats can be looked for, in moves; 0 = not at all.
+    pub const MATE_THREAT_DEPTHS: RangeInclusive<u8> = 0..=10;
 
     /// What a draw for this reason counts as.
     pub const fn draw_by(&self, reason: EndReason) -> GameResult {
