@@ -1,16 +1,18 @@
 //! The xiangqi engine: search, evaluation, protocols and bench.
 //!
 //! ```text
-//! protocol line → Session (uci) → Searcher (search) → Evaluation (eval) → SearchResult → line
+//! protocol line → Session (protocol; uci, ucci) → Searcher (search) → Evaluation (eval) → SearchResult → line
 //! ```
 
 pub mod bench;
 pub mod cli;
 pub mod eval;
 pub mod numa;
+pub mod protocol;
 pub mod score_display;
 pub mod search;
 pub mod speedtest;
+pub mod ucci;
 pub mod uci;
 
 pub use bench::signature;

@@ -1,7 +1,7 @@
 //! The hand-crafted evaluation does not know colours or wings, and is kept up to date exactly.
 
 use engine::eval::hce;
-use engine::uci::flipped;
+use engine::protocol::flipped;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xiangqi::{Position, Setup, Square};

@@ -3,8 +3,8 @@
 
 use engine::bench::POSITIONS;
 use engine::eval::EvalSource;
+use engine::protocol::game_from;
 use engine::search::{Limits, SearchResult, Searcher};
-use engine::uci::game_from;
 use serde_json::Value;
 use xiangqi::judge::{self, EndReason, RuleSet};
 use xiangqi::{Game, Move, Position, Score};

@@ -26,7 +26,7 @@ pub(crate) const COULD_NOT_RUN: u8 = 2;
 #[command(
     name = "chuhe",
     version,
-    about = "Chuhe, a xiangqi engine. Without a verb it speaks UCI on stdin and stdout.",
+    about = "Chuhe, a xiangqi engine. Without a verb it speaks UCI or UCCI on stdin and stdout.",
     disable_help_subcommand = true
 )]
 struct Cli {
@@ -137,8 +137,8 @@ pub fn error_text(error: &anyhow::Error) -> String {
 }
 
 fn protocol() -> anyhow::Result<ExitCode> {
-    let out = crate::uci::Output::new(std::io::stdout());
-    crate::uci::run(std::io::stdin().lock(), out, crate::eval::EvalSource::Hce)?;
+    let out = crate::protocol::Output::new(std::io::stdout());
+    crate::protocol::run(std::io::stdin().lock(), out, crate::eval::EvalSource::Hce)?;
     Ok(ExitCode::SUCCESS)
 }
 

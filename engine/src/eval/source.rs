@@ -1,6 +1,8 @@
 //! From a word on a command line to something to evaluate with.
 
 use std::fmt;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,6 +53,22 @@ pub struct LoadedNet {
     pub id: NetId,
     /// The net on its backend.
     pub net: Arc<EngineNet>,
+    /// The file, byte for byte.
+    pub bytes: Arc<Vec<u8>>,
+}
+
+/// A reader that keeps what is read.
+struct Keeping<R> {
+    reader: R,
+    bytes: Vec<u8>,
+}
+
+impl<R: Read> Read for Keeping<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.reader.read(into)?;
+        self.bytes.extend_from_slice(&into[..count]);
+        Ok(count)
+    }
 }
 
 /// Does this word stand for the hand-crafted evaluation?
@@ -66,6 +84,14 @@ pub fn backend_named(name: &str) -> Result<Backend, BackendError> {
     if name.is_empty() || name == BEST { Ok(Backend::best()) } else { name.parse() }
 }
 
+/// Reads a net file, and keeps its bytes: as many as the reader finds reason to read, a whole net's.
+fn read_keeping(path: &Path) -> Result<(NetFile, NetId, Vec<u8>), NetFileError> {
+    let file = File::open(path).map_err(|source| NetFileError::Io { path: path.into(), source })?;
+    let mut keeping = Keeping { reader: file, bytes: Vec::new() };
+    let (net, id) = nnue_format::net::read_from(&mut keeping, path)?;
+    Ok((net, id, keeping.bytes))
+}
+
 /// Reads a net file for a backend; `None` where `spec` stands for the hand-crafted evaluation.
 ///
 /// # Errors
@@ -75,12 +101,12 @@ pub fn load_net(spec: &str, backend: Backend) -> Result<Option<LoadedNet>, Sourc
         return Ok(None);
     }
     let path = spec.to_owned();
-    let (NetFile { net, .. }, id) = match nnue_format::net::read(Path::new(spec)) {
+    let (NetFile { net, .. }, id, bytes) = match read_keeping(Path::new(spec)) {
         Ok(read) => read,
         Err(error) => return Err(SourceError::File { path, error }),
     };
     match EngineNet::new(&net, backend) {
-        Ok(net) => Ok(Some(LoadedNet { id, net: Arc::new(net) })),
+        Ok(net) => Ok(Some(LoadedNet { id, net: Arc::new(net), bytes: Arc::new(bytes) })),
         Err(error) => Err(SourceError::Net { path, error }),
     }
 }

@@ -1,6 +1,11 @@
 //! Reading protocol lines: text to [`Command`], with errors that name the word that was wrong.
 
+use std::path::PathBuf;
+use std::str::FromStr;
+
 use xiangqi::Move;
+
+use crate::protocol::{BoardError, GameText, cut};
 
 /// A line that cannot be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,19 +17,19 @@ pub enum CommandError {
         found: String,
     },
     /// `position` without `startpos` or `fen`.
-    #[error("position: expected startpos or fen after it, found {found:?}")]
-    Position {
-        /// What came instead.
-        found: String,
-    },
+    #[error("position: {0}")]
+    Position(#[from] BoardError),
     /// `setoption` without a name.
     #[error("setoption: expected \"name NAME\" or \"name NAME value VALUE\", found {found:?}")]
     Option {
         /// What came instead.
         found: String,
     },
-    /// A limit of `go` without a number.
-    #[error("go {limit}: expected {expected} after it, found {found:?}")]
+    /// `export_net` without a name.
+    #[error("export_net: expected a file name after it")]
+    NoFile,
+    /// A word without the number that belongs to it.
+    #[error("{limit}: expected {expected} after it, found {found:?}")]
     Limit {
         /// Which.
         limit: String,
@@ -43,8 +48,7 @@ pub enum CommandError {
     },
 }
 
-const KNOWN: &str =
-    "uci isready ucinewgame position go stop ponderhit setoption d eval bench perft flip quit";
+const KNOWN: &str = "uci isready ucinewgame position go stop ponderhit setoption debug d eval flip bench perft speedtest export_net help quit";
 
 /// The limits of a `go` line, as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -73,6 +77,17 @@ pub struct Go {
     pub perft: Option<u32>,
 }
 
+/// What a speed test is asked for; `None` where it may choose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpeedTest {
+    /// Search threads.
+    pub threads: Option<usize>,
+    /// Size of the table, in MiB.
+    pub hash_mib: Option<usize>,
+    /// Seconds that it takes about.
+    pub seconds: Option<u64>,
+}
+
 /// A line of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -82,13 +97,8 @@ pub enum Command {
     IsReady,
     /// `ucinewgame`
     NewGame,
-    /// `position …`: a FEN (`None` for the start position) and the words after `moves`.
-    Position {
-        /// The FEN.
-        fen: Option<String>,
-        /// The moves, unread.
-        moves: Vec<String>,
-    },
+    /// `position …`; UCI_Cyclone leaves the word out.
+    Position(GameText),
     /// `go …`
     Go(Box<Go>),
     /// `stop`
@@ -110,12 +120,16 @@ pub enum Command {
     Bench(Option<i32>),
     /// `flip`: change sides.
     Flip,
+    /// `speedtest [threads] [hash] [seconds]`
+    SpeedTest(SpeedTest),
+    /// `export_net FILE`
+    ExportNet(PathBuf),
+    /// `help`
+    Help,
+    /// `debug on`, `register …`: understood, and nothing is to be done.
+    Nothing,
     /// `quit`
     Quit,
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 /// Reads a line; `None` for a blank one.
@@ -126,14 +140,17 @@ pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some((&first, rest)) = words.split_first() else { return Ok(None) };
     Ok(Some(match first {
-        "uci" => Command::Uci,
+        "uci" | "ucicyclone" => Command::Uci,
         "isready" => Command::IsReady,
         "ucinewgame" => Command::NewGame,
-        "position" => position(rest)?,
+        "position" => Command::Position(GameText::read(rest)?),
+        "startpos" | "fen" => Command::Position(GameText::read(&words)?),
         "go" => Command::Go(Box::new(go(rest)?)),
         "stop" => Command::Stop,
         "ponderhit" => Command::PonderHit,
-        "setoption" => set_option(rest)?,
+        "setoption" => set_option(rest, line)?,
+        "debug" | "register" => Command::Nothing,
+        comment if comment.starts_with('#') => Command::Nothing,
         "d" => Command::Display,
         "eval" => Command::Eval,
         "bench" => Command::Bench(match rest.first() {
@@ -145,37 +162,52 @@ pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
             ..Go::default()
         })),
         "flip" => Command::Flip,
+        "speedtest" => Command::SpeedTest(speed_test(rest)?),
+        "export_net" => match after(line, first) {
+            "" => return Err(CommandError::NoFile),
+            path => Command::ExportNet(path.into()),
+        },
+        "help" => Command::Help,
         "quit" => Command::Quit,
         other => return Err(CommandError::Unknown { found: cut(other) }),
     }))
 }
 
-fn position(words: &[&str]) -> Result<Command, CommandError> {
-    let split = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
-    let (head, tail) = words.split_at(split);
-    let moves = tail.iter().skip(1).map(|&word| word.to_owned()).collect();
-    let fen = match head.split_first() {
-        Some((&"startpos", _)) => None,
-        Some((&"fen", text)) => Some(text.join(" ")),
-        other => {
-            return Err(CommandError::Position { found: cut(other.map_or("", |(word, _)| word)) });
+/// What follows the first standing of `word` in a line, as written: paths may hold runs of blanks.
+fn after<'a>(line: &'a str, word: &str) -> &'a str {
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
+        let end = rest[start..].find(char::is_whitespace).map_or(rest.len(), |at| start + at);
+        if &rest[start..end] == word {
+            return rest[end..].trim();
         }
-    };
-    Ok(Command::Position { fen, moves })
+        rest = &rest[end..];
+    }
+    ""
 }
 
-fn set_option(words: &[&str]) -> Result<Command, CommandError> {
+fn set_option(words: &[&str], line: &str) -> Result<Command, CommandError> {
     let wrong = || CommandError::Option { found: cut(&words.join(" ")) };
     let Some((&"name", rest)) = words.split_first() else { return Err(wrong()) };
     let split = rest.iter().position(|&word| word == "value").unwrap_or(rest.len());
-    let (name, value) = rest.split_at(split);
+    let name = rest[..split].join(" ");
     if name.is_empty() {
         return Err(wrong());
     }
-    Ok(Command::SetOption { name: name.join(" "), value: value.get(1..).unwrap_or(&[]).join(" ") })
+    Ok(Command::SetOption { name, value: after(line, "value").to_owned() })
 }
 
-fn number<T: std::str::FromStr>(limit: &str, word: Option<&str>) -> Result<T, CommandError> {
+fn speed_test(words: &[&str]) -> Result<SpeedTest, CommandError> {
+    let mut numbers = [None; 3];
+    for ((number_of, word), name) in numbers.iter_mut().zip(words).zip(["threads", "hash", "seconds"]) {
+        *number_of = Some(number::<u64>(&format!("speedtest {name}"), Some(word))?);
+    }
+    let [threads, hash_mib, seconds] = numbers;
+    let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    Ok(SpeedTest { threads: threads.map(size), hash_mib: hash_mib.map(size), seconds })
+}
+
+fn number<T: FromStr>(limit: &str, word: Option<&str>) -> Result<T, CommandError> {
     word.and_then(|word| word.parse().ok()).ok_or_else(|| CommandError::Limit {
         limit: limit.to_owned(),
         expected: "a whole number",
@@ -192,19 +224,20 @@ fn go(words: &[&str]) -> Result<Go, CommandError> {
     let mut go = Go::default();
     let mut rest = words.iter().copied().peekable();
     while let Some(word) = rest.next() {
+        let limit = format!("go {word}");
         match word {
             "infinite" => go.infinite = true,
             "ponder" => go.ponder = true,
-            "depth" => go.depth = Some(number(word, rest.next())?),
-            "nodes" => go.nodes = Some(number(word, rest.next())?),
-            "movetime" => go.movetime = Some(clock(word, rest.next())?),
-            "wtime" => go.time[0] = Some(clock(word, rest.next())?),
-            "btime" => go.time[1] = Some(clock(word, rest.next())?),
-            "winc" => go.increment[0] = clock(word, rest.next())?,
-            "binc" => go.increment[1] = clock(word, rest.next())?,
-            "movestogo" => go.moves_to_go = Some(number(word, rest.next())?),
-            "mate" => go.mate = Some(number(word, rest.next())?),
-            "perft" => go.perft = Some(number(word, rest.next())?),
+            "depth" => go.depth = Some(number(&limit, rest.next())?),
+            "nodes" => go.nodes = Some(number(&limit, rest.next())?),
+            "movetime" => go.movetime = Some(clock(&limit, rest.next())?),
+            "wtime" => go.time[0] = Some(clock(&limit, rest.next())?),
+            "btime" => go.time[1] = Some(clock(&limit, rest.next())?),
+            "winc" => go.increment[0] = clock(&limit, rest.next())?,
+            "binc" => go.increment[1] = clock(&limit, rest.next())?,
+            "movestogo" => go.moves_to_go = Some(number(&limit, rest.next())?),
+            "mate" => go.mate = Some(number(&limit, rest.next())?),
+            "perft" => go.perft = Some(number(&limit, rest.next())?),
             "searchmoves" => {
                 while let Some(mv) = rest.peek().and_then(|word| word.parse().ok()) {
                     go.search_moves.push(mv);
@@ -212,7 +245,7 @@ fn go(words: &[&str]) -> Result<Go, CommandError> {
                 }
                 if go.search_moves.is_empty() {
                     return Err(CommandError::Limit {
-                        limit: word.to_owned(),
+                        limit: format!("go {word}"),
                         expected: "moves such as h2e2",
                         found: cut(rest.peek().copied().unwrap_or("")),
                     });
@@ -233,21 +266,32 @@ mod tests {
         let moves = vec!["h2e2".to_owned(), "h9g7".to_owned()];
         let cases = [
             ("  uci ", Command::Uci),
-            ("position startpos", Command::Position { fen: None, moves: vec![] }),
-            ("position startpos moves h2e2 h9g7", Command::Position { fen: None, moves: moves.clone() }),
+            ("position startpos", Command::Position(GameText { fen: None, moves: vec![] })),
+            (
+                "position startpos moves h2e2 h9g7",
+                Command::Position(GameText { fen: None, moves: moves.clone() }),
+            ),
             (
                 "position fen 4k4/9 w moves h2e2 h9g7",
-                Command::Position { fen: Some("4k4/9 w".into()), moves },
+                Command::Position(GameText { fen: Some("4k4/9 w".into()), moves: moves.clone() }),
             ),
+            ("startpos moves h2e2 h9g7", Command::Position(GameText { fen: None, moves })),
+            ("fen 4k4/9 w", Command::Position(GameText { fen: Some("4k4/9 w".into()), moves: vec![] })),
             (
                 "setoption name Repetition Rule value ComputerRule",
                 Command::SetOption { name: "Repetition Rule".into(), value: "ComputerRule".into() },
             ),
             (
-                "setoption name EvalFile value /a b/网 络.nnue",
-                Command::SetOption { name: "EvalFile".into(), value: "/a b/网 络.nnue".into() },
+                "setoption name EvalFile value /a  b/网 络.nnue ",
+                Command::SetOption { name: "EvalFile".into(), value: "/a  b/网 络.nnue".into() },
             ),
             ("bench 5", Command::Bench(Some(5))),
+            ("export_net a  b.nnue", Command::ExportNet("a  b.nnue".into())),
+            (
+                "speedtest 2 64",
+                Command::SpeedTest(SpeedTest { threads: Some(2), hash_mib: Some(64), seconds: None }),
+            ),
+            ("# a remark", Command::Nothing),
         ];
         for (line, expected) in cases {
             assert_eq!(parse(line), Ok(Some(expected)), "{line}");
@@ -277,6 +321,8 @@ mod tests {
             ("go deep 3", "go: unknown limit \"deep\""),
             ("go searchmoves zz", "go searchmoves: expected moves such as h2e2"),
             ("setoption Hash 3", "setoption: expected"),
+            ("export_net", "export_net: expected a file name"),
+            ("speedtest many", "speedtest threads: expected a whole number after it, found \"many\""),
         ];
         for (line, expected) in cases {
             let error = parse(line).expect_err(line).to_string();

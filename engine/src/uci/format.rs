@@ -1,52 +1,134 @@
-//! Writing protocol lines.
+//! What a search finds, in UCI's words.
 
-use xiangqi::{Move, Score};
+use std::time::Instant;
 
-use crate::search::{Info, ScoreBound};
+use xiangqi::{Move, Position, Score};
 
-/// A score as the protocol shows it: `cp N` or `mate N` (moves, below zero when mated).
-///
-/// A win by rule (a repetition that the opponent loses) is no mate and is not shown as one: it is
-/// `cp` near 31000 (31000 less the plies to it), and an `info string` says so.
-pub fn score(score: Score) -> String {
-    match score.mate_plies() {
-        Some(_) => score.to_string(),
-        None => format!("cp {}", score.0),
-    }
+use crate::protocol::Output;
+use crate::protocol::running::Voice;
+use crate::protocol::values::Options;
+use crate::score_display::{ScoreType, ShownScore, wdl};
+use crate::search::{Info, Line, ScoreBound, SearchResult};
+
+/// How a search is shown, as the options were when it began.
+pub(super) struct UciVoice {
+    out: Output,
+    position: Position,
+    score_type: ScoreType,
+    show_wdl: bool,
+    bounds: bool,
+    start: Instant,
+    /// A win by rule has been explained.
+    explained: bool,
+    /// The best line last shown, and whether it was an exact score.
+    shown: Option<(Vec<Move>, bool)>,
 }
 
 /// What `info string` says of a win or loss by rule; `None` for other scores.
-pub fn rule_note(score: Score) -> Option<String> {
-    score.is_rule_win().then(|| {
-        format!("info string {score} plies by the repetition rule (no mate), shown as {}", self::score(score))
-    })
+pub(crate) fn rule_note(score: Score) -> Option<String> {
+    score
+        .is_rule_win()
+        .then(|| format!("{score} plies by the repetition rule (no mate), shown as cp {}", score.0))
 }
 
 /// Moves with blanks between.
-pub fn moves(moves: &[Move]) -> String {
+pub(crate) fn moves(moves: &[Move]) -> String {
     let texts: Vec<String> = moves.iter().map(Move::to_string).collect();
     texts.join(" ")
 }
 
-/// An `info` line. Its `pv` has at least one move.
-pub fn info(info: &Info) -> String {
-    let bound = match info.bound {
-        ScoreBound::Exact => "",
-        ScoreBound::Lower => " lowerbound",
-        ScoreBound::Upper => " upperbound",
-    };
-    let nps = info.nodes.saturating_mul(1000) / info.time_ms.max(1);
-    format!(
-        "info depth {} seldepth {} multipv {} score {}{bound} nodes {} nps {nps} hashfull {} time {} pv {}",
-        info.depth,
-        info.seldepth,
-        info.multi_pv,
-        score(info.line.score),
-        info.nodes,
-        info.hashfull,
-        info.time_ms,
-        moves(&info.line.pv),
-    )
+impl UciVoice {
+    pub(super) fn new(out: Output, position: Position, options: &Options) -> UciVoice {
+        UciVoice {
+            out,
+            position,
+            score_type: options.score_type,
+            show_wdl: options.show_wdl,
+            bounds: options.bounds,
+            start: Instant::now(),
+            explained: false,
+            shown: None,
+        }
+    }
+
+    /// `score cp 31 wdl 412 500 88 lowerbound`
+    fn score(&self, score: Score, bound: ScoreBound) -> String {
+        let mut text = format!("score {}", ShownScore::new(score, self.score_type, &self.position));
+        if self.show_wdl {
+            text += &format!(" {}", wdl(score, &self.position));
+        }
+        text + match bound {
+            ScoreBound::Exact => "",
+            ScoreBound::Lower => " lowerbound",
+            ScoreBound::Upper => " upperbound",
+        }
+    }
+
+    /// An `info` line. Its `pv` has at least one move.
+    fn line(&self, info: &Info) -> String {
+        let nps = info.nodes.saturating_mul(1000) / info.time_ms.max(1);
+        format!(
+            "info depth {} seldepth {} multipv {} {} nodes {} nps {nps} hashfull {} time {} pv {}",
+            info.depth,
+            info.seldepth,
+            info.multi_pv,
+            self.score(info.line.score, info.bound),
+            info.nodes,
+            info.hashfull,
+            info.time_ms,
+            moves(&info.line.pv),
+        )
+    }
+
+    /// The last `info` says what the answer rests on: a line that a broken-off iteration changed, or of which only a
+    /// bound was told, is told again.
+    fn conclude(&self, result: &SearchResult, best: &Line) {
+        let told = matches!(&self.shown, Some((pv, true)) if pv.first() == best.pv.first());
+        if told || best.pv.is_empty() {
+            return;
+        }
+        let time_ms = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.out.line(&self.line(&Info {
+            depth: result.depth.max(1),
+            seldepth: result.depth.max(1),
+            multi_pv: 1,
+            line: best.clone(),
+            bound: ScoreBound::Exact,
+            nodes: result.nodes,
+            time_ms,
+            hashfull: 0,
+        }));
+    }
+}
+
+impl Voice for UciVoice {
+    fn info(&mut self, info: &Info) {
+        if info.bound != ScoreBound::Exact && !self.bounds {
+            return;
+        }
+        if let Some(note) = rule_note(info.line.score).filter(|_| !self.explained) {
+            self.explained = true;
+            self.out.line(&format!("info string {note}"));
+        }
+        if info.multi_pv == 1 {
+            self.shown = Some((info.line.pv.clone(), info.bound == ScoreBound::Exact));
+        }
+        self.out.line(&self.line(info));
+    }
+
+    fn answer(&mut self, result: &SearchResult) {
+        if let Some(best) = result.lines.first() {
+            self.conclude(result, best);
+        }
+        match (result.best, result.pv.get(1)) {
+            (None, _) => {
+                self.out.line(&format!("info depth 0 {}", self.score(result.score, ScoreBound::Exact)));
+                self.out.line("bestmove (none)");
+            }
+            (Some(best), Some(reply)) => self.out.line(&format!("bestmove {best} ponder {reply}")),
+            (Some(best), None) => self.out.line(&format!("bestmove {best}")),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -54,18 +136,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_win_by_rule_is_no_mate() {
+    fn a_win_by_rule_is_explained_and_no_mate() {
         let cases = [
-            (Score(Score::RULE_WIN - 4), "cp 30996", true),
-            (Score(-Score::RULE_WIN + 7), "cp -30993", true),
-            (Score::mate_in(5), "mate 3", false),
-            (Score::mated_in(4), "mate -2", false),
-            (Score::mated_in(0), "mate 0", false),
-            (Score(-34), "cp -34", false),
+            (
+                Score(Score::RULE_WIN - 4),
+                Some("rule win in 4 plies by the repetition rule (no mate), shown as cp 30996"),
+            ),
+            (
+                Score(-Score::RULE_WIN + 7),
+                Some("rule loss in 7 plies by the repetition rule (no mate), shown as cp -30993"),
+            ),
+            (Score::mate_in(5), None),
+            (Score(-34), None),
         ];
-        for (value, text, note) in cases {
-            assert_eq!(score(value), text);
-            assert_eq!(rule_note(value).is_some(), note, "{text}");
+        for (score, note) in cases {
+            assert_eq!(rule_note(score).as_deref(), note, "{score}");
         }
+    }
+
+    #[test]
+    fn scores_are_written_with_chances_and_bounds() {
+        let options = Options { show_wdl: true, score_type: ScoreType::Raw, ..Options::default() };
+        let voice = UciVoice::new(Output::new(std::io::sink()), Position::start(), &options);
+        assert_eq!(voice.score(Score::mate_in(5), ScoreBound::Exact), "score mate 3 wdl 1000 0 0");
+        assert_eq!(
+            voice.score(Score::mated_in(4), ScoreBound::Upper),
+            "score mate -2 wdl 0 0 1000 upperbound"
+        );
+        let plain = UciVoice::new(
+            Output::new(std::io::sink()),
+            Position::start(),
+            &Options { score_type: ScoreType::Raw, ..Options::default() },
+        );
+        assert_eq!(plain.score(Score(-34), ScoreBound::Lower), "score cp -34 lowerbound");
     }
 }

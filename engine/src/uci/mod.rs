@@ -1,38 +1,130 @@
-//! The universal chess interface, as xiangqi programs speak it: moves `h2e2` with ranks 0–9.
-//!
-//! Bad input never ends the engine: it is answered by one line `info string error: …` that names the word, the
-//! move or the field, and the old position, options and net stay.
+//! The universal chess interface, as xiangqi programs speak it: moves `h2e2` with ranks 0–9; and UCI_Cyclone, the
+//! same but for `position`, which it leaves out before `fen` and `startpos`.
 
 pub mod command;
-pub mod format;
-pub mod options;
-pub mod session;
+mod extras;
+pub(crate) mod format;
 
-use std::io::BufRead;
+use command::{Command, CommandError, Go, parse};
+use format::UciVoice;
 
-pub use session::{GameError, Output, Session, flipped, game_from};
+use crate::protocol::Output;
+use crate::protocol::options::{Names, describe};
+use crate::protocol::running::Order;
+use crate::protocol::session::{Core, SessionError};
+use crate::search::{Clock, Limits};
 
-use crate::eval::EvalSource;
+/// Says in one line what is wrong, whatever the error's text holds.
+pub(crate) fn complain(out: &Output, what: &dyn std::fmt::Display) {
+    let text = what.to_string().replace(['\n', '\r'], " ");
+    out.line(&format!("info string error: {text}"));
+}
 
-/// A longer line than this is cut: no sender means it (a game of 100,000 plies fits).
-const LONGEST_LINE: usize = 1 << 20;
-
-/// Reads lines and answers them until `quit` or the end of input.
-///
-/// # Errors
-/// Where input cannot be read; text that is not UTF-8 is no error.
-pub fn run(mut input: impl BufRead, out: Output, source: EvalSource) -> std::io::Result<()> {
-    let mut session = Session::new(out, source);
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        if input.read_until(b'\n', &mut bytes)? == 0 {
-            session.end_of_input();
-            return Ok(());
+/// Acts on a line. False when the conversation is over.
+pub(crate) fn hear(core: &mut Core, line: &str) -> bool {
+    core.complain = complain;
+    let done = match parse(line) {
+        Ok(None) => Ok(()),
+        Ok(Some(Command::Quit)) => {
+            core.stop();
+            core.wait();
+            return false;
         }
-        bytes.truncate(LONGEST_LINE);
-        if !session.handle(&String::from_utf8_lossy(&bytes)) {
-            return Ok(());
-        }
+        Ok(Some(command)) => act(core, command, line),
+        Err(error) => Err(Fault::Command(error)),
+    };
+    if let Err(fault) = done {
+        complain(&core.out, &fault);
     }
+    true
+}
+
+/// What a line could not do.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    /// The line is no command.
+    #[error("{}{}", .0, if matches!(.0, CommandError::Position(_)) { "; the old position stays" } else { "" })]
+    Command(CommandError),
+    /// It cannot be done.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The same, with the command's name before it.
+    #[error("{0}: {1}")]
+    Named(&'static str, SessionError),
+    /// An extra that failed.
+    #[error(transparent)]
+    Extra(#[from] extras::ExtraError),
+}
+
+fn act(core: &mut Core, command: Command, line: &str) -> Result<(), Fault> {
+    match command {
+        Command::Uci => identify(&core.out, line.trim()),
+        Command::IsReady => core.out.line("readyok"),
+        Command::NewGame => core.new_game(),
+        Command::Position(text) => core.set_game(&text).map_err(|error| Fault::Named("position", error))?,
+        Command::Go(go) => self::go(core, &go)?,
+        Command::Stop => core.stop(),
+        Command::PonderHit => {
+            core.ponder_hit();
+        }
+        Command::SetOption { name, value } => set_option(core, &name, &value)?,
+        Command::Display => extras::display(core),
+        Command::Eval => extras::eval(core),
+        Command::Bench(depth) => extras::bench(core, depth)?,
+        Command::Flip => extras::flip(core)?,
+        Command::SpeedTest(asked) => extras::speed_test(core, asked)?,
+        Command::ExportNet(path) => extras::export_net(core, &path)?,
+        Command::Help => extras::help(&core.out),
+        Command::Nothing | Command::Quit => {}
+    }
+    Ok(())
+}
+
+/// `greeting` is `uci` or `ucicyclone`: its own word ends the list.
+fn identify(out: &Output, greeting: &str) {
+    out.line(&format!("id name Chuhe {}", crate::VERSION));
+    out.line("id author the Chuhe developers");
+    for line in describe(Names::Uci) {
+        out.line(&line);
+    }
+    out.line(&format!("{greeting}ok"));
+}
+
+fn set_option(core: &mut Core, name: &str, value: &str) -> Result<(), SessionError> {
+    for note in core.set_option(Names::Uci, name, value)? {
+        core.out.line(&format!("info string {note}"));
+    }
+    Ok(())
+}
+
+fn limits(core: &mut Core, go: &Go) -> Limits {
+    let side = core.game.position().side_to_move();
+    let clock = go.time[side.index()].map(|time_ms| Clock {
+        time_ms,
+        increment_ms: go.increment[side.index()],
+        moves_to_go: go.moves_to_go,
+    });
+    Limits {
+        depth: go.depth,
+        nodes: go.nodes,
+        movetime_ms: go.movetime,
+        clock: if go.infinite { None } else { clock },
+        mate: go.mate,
+        search_moves: go.search_moves.clone(),
+        ..core.limits()
+    }
+}
+
+fn go(core: &mut Core, go: &Go) -> Result<(), Fault> {
+    if let Some(depth) = go.perft {
+        return Ok(extras::perft(core, depth)?);
+    }
+    if let Some(mv) = core.first_illegal(&go.search_moves) {
+        let error = SessionError::Illegal { mv, consequence: "no search was begun" };
+        return Err(Fault::Named("go searchmoves", error));
+    }
+    let order = Order { limits: limits(core, go), infinite: go.infinite, ponder: go.ponder };
+    core.out.line(&format!("info string {}", core.binding));
+    let voice = UciVoice::new(core.out.clone(), core.game.position().clone(), &core.options);
+    core.start(order, voice).map_err(|error| Fault::Named("go", error))
 }

@@ -268,11 +268,18 @@ impl Cursor<'_> {
     }
 }
 
-/// Writes `bytes` beside `path` as `*.partial`, syncs, and renames.
-fn put_in_place(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(), NetFileError> {
+/// Writes the bytes of a net file beside `path` as `*.partial`, syncs, and renames.
+///
+/// # Errors
+/// The system's errors; [`NetFileError::Exists`].
+pub fn put_in_place(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(), NetFileError> {
     let io = |path: &Path, source| NetFileError::Io { path: path.into(), source };
     if overwrite == Overwrite::No && path.exists() {
-        let same = fs::read(path).map_err(|e| io(path, e))? == bytes;
+        // Devices have no length, and no end.
+        let there = fs::metadata(path).map_err(|e| io(path, e))?;
+        let same = there.is_file()
+            && there.len() == bytes.len() as u64
+            && fs::read(path).map_err(|e| io(path, e))? == bytes;
         return if same { Ok(()) } else { Err(NetFileError::Exists { path: path.into() }) };
     }
     let mut name = path.file_name().unwrap_or_default().to_os_string();

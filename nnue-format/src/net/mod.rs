@@ -15,7 +15,7 @@ mod quantised;
 mod random;
 
 pub use description::Description;
-pub use file::{NetFile, NetId, Overwrite, read, read_from};
+pub use file::{NetFile, NetId, Overwrite, put_in_place, read, read_from};
 pub use float::{FloatNet, MergedNet};
 pub use header::{HEADER_LEN, MAGIC, VERSION};
 pub use layers::{FloatLayers, Layers, QuantisedLayers};

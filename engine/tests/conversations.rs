@@ -1,0 +1,72 @@
+//! Conversations with the real program, checked against the transcripts in `tests/transcripts`.
+//!
+//! ```text
+//! # a remark
+//! > a line that is said to the engine
+//! < a line that it answers next; * is any text, {n} a whole number, {move} a move
+//! ... any number of lines up to the next expected one
+//! ```
+//! At the end the input is closed; nothing more may be said then unless the last line is `...`, and the process must
+//! end with status 0.
+
+mod common;
+
+use common::{Engine, fits};
+
+fn converse(transcript: &str) {
+    let mut engine = Engine::start();
+    let mut skipping = false;
+    for line in transcript.lines() {
+        if let Some(said) = line.strip_prefix("> ") {
+            engine.say(said);
+        } else if let Some(pattern) = line.strip_prefix("< ") {
+            if skipping {
+                engine.until(pattern);
+            } else {
+                engine.expect(pattern);
+            }
+            skipping = false;
+        } else if line == "..." {
+            skipping = true;
+        } else {
+            assert!(line.trim().is_empty() || line.starts_with('#'), "{line:?} is neither > nor < nor ...");
+        }
+    }
+    let rest = engine.finish();
+    assert!(skipping || rest.is_empty(), "more was said: {rest:?}");
+}
+
+#[test]
+fn transcripts() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
+    let mut seen = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the transcripts' folder") {
+        let path = entry.expect("an entry").path();
+        println!("{}", path.display());
+        converse(&std::fs::read_to_string(&path).expect("a transcript"));
+        seen.push(path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+    }
+    for dialect in ["uci", "ucci", "cyclone"] {
+        assert!(seen.iter().any(|name| name.starts_with(dialect)), "no transcript of {dialect}: {seen:?}");
+    }
+}
+
+#[test]
+fn patterns_fit_what_they_say() {
+    for (pattern, text, expected) in [
+        ("a", "a", true),
+        ("a", "ab", false),
+        ("*", "", true),
+        ("a*c", "abbc", true),
+        ("a*c", "abb", false),
+        ("depth {n} score {n}", "depth 3 score -12", true),
+        ("depth {n}", "depth x", false),
+        ("bestmove {move}", "bestmove h2e2", true),
+        ("bestmove {move}", "bestmove h2e2 ponder h9g7", false),
+        ("bestmove {move}*", "bestmove h2e2 ponder h9g7", true),
+        ("bestmove {move}", "bestmove z2e2", false),
+        ("炮*", "炮二平五", true),
+    ] {
+        assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
+    }
+}
