@@ -22,7 +22,7 @@ pub use write::write;
 /// # Errors
 /// Where there is no tag of the format that makes a game. Anything wrong in a game is a fault of it.
 pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
-    let text = text::decode(bytes).text;
+    let text = scan::join_strings(text::decode(bytes).text);
     let lines = scan::Lines::new(&text);
     let blocks = block::blocks(&text);
     if blocks.is_empty() {

@@ -28,6 +28,12 @@ pub use write::write;
 /// Where there is no whole XQF header. Anything wrong behind it is a fault of the game.
 pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
     let header = Header::read(bytes)?;
+    let mut game = read_game(bytes, &header);
+    game.warnings.extend(header.warnings);
+    Ok(vec![game])
+}
+
+fn read_game(bytes: &[u8], header: &Header) -> ReadGame {
     let mut records = Records::new(bytes, &header.keys);
     let root = records.next();
     let first = match &root {
@@ -35,9 +41,9 @@ pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
         _ => None,
     };
     let start = start_position(header.setup(), first, header.side_to_move);
-    let mut game = Growth::new(1, tree(&header, start.as_ref().ok()));
+    let mut game = Growth::new(1, tree(header, start.as_ref().ok()));
     if let Err(error) = start {
-        return Ok(vec![no_start(game.finish(), &header, &error)]);
+        return no_start(game.finish(), header, &error);
     }
     match root {
         Ok(step) => {
@@ -50,7 +56,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
         Err(Cut { at, .. }) if at == bytes.len() && at == header::LEN => {}
         Err(cut) => game.cut(cut.at, &cut.found, cut.why),
     }
-    Ok(vec![game.finish()])
+    game.finish()
 }
 
 fn read_moves(records: &mut Records<'_>, game: &mut Growth) {

@@ -148,11 +148,40 @@ fn pages_hold_several_games_in_any_wrapping() {
         [DhtmlXQ_movelist]7747706279[/DhtmlXQ_movelist][DhtmlXQ][DhtmlXQ_title]no game[/DhtmlXQ_title]";
     let games = dhtmlxq::read(text.as_bytes()).expect("games");
     let lines: Vec<String> = games.iter().map(moves).collect();
-    assert_eq!(lines, ["h2e2", "h2e2 h9g7", "", "h2e2 h9g7"]);
+    assert_eq!(lines, ["h2e2", "h2e2 h9g7", "h2e2 h9g7"]);
     assert_eq!(games[0].tree.tag("Title"), Some("A"));
-    assert_eq!(facts(&games[3]), [(FaultKind::Unreadable, 0, 3, Place::Line(5))]);
+    assert_eq!(facts(&games[2]), [(FaultKind::Unreadable, 0, 3, Place::Line(5))]);
     let error = dhtmlxq::read(b"[DhtmlXQ_title]no game[/DhtmlXQ_title]").expect_err("no game");
     assert_eq!(error.place, Place::Line(1));
+}
+
+/// Pages of dpxq.com: fields in the text, moves in a script, in one of three shapes.
+#[test]
+fn pages_of_the_site() {
+    let board =
+        "[DhtmlXQ_binit]8979695949392919097717866646260600102030405060708012720323436383[/DhtmlXQ_binit]<br>";
+    let moves_in_a_script = [
+        "var m = '[0_1_0]77477062[/0_1_0][0_2_1]1022[/0_2_1]';",
+        "var m = ''+'[DhtmlXQ_move'+'list]7747'+'7062[/DhtmlXQ_move'+'list][DhtmlXQ_move_0_2_1]1022[/DhtmlXQ_move_0_2_1]'",
+        "'[DhtmlXQ_movelist]77477062[/DhtmlXQ_movelist]\n[DhtmlXQ_move_0_2_1]1022[/DhtmlXQ_move_0_2_1]'",
+    ];
+    let name = "[DhtmlXQ_redname]许银川[/DhtmlXQ_redname]<br>";
+    for script in moves_in_a_script {
+        for text in [
+            format!("<div>{name}{board}</div><script>{script}</script>"),
+            format!("[DhtmlXQ]{name}{board}[DhtmlXQ_movelist][/DhtmlXQ_movelist][/DhtmlXQ]{script}"),
+            format!("{script}[DhtmlXQiFrame]{board}{name}[/DhtmlXQiFrame]"),
+        ] {
+            let game = read_one(&text);
+            assert_eq!((moves(&game).as_str(), game.tree.len()), ("h2e2 h9g7", 3), "{text}");
+            assert_eq!(game.tree.tag("Red"), Some("许银川"), "{text}");
+            assert_eq!((game.faults.len(), game.warnings.len()), (0, 0), "{text}");
+        }
+    }
+    // Two games that say where they begin stay two.
+    let two =
+        format!("[DhtmlXQ]{board}[/DhtmlXQ][DhtmlXQ][DhtmlXQ_movelist]7747[/DhtmlXQ_movelist][/DhtmlXQ]");
+    assert_eq!(dhtmlxq::read(two.as_bytes()).expect("games").len(), 2);
 }
 
 /// The same page in every encoding.

@@ -49,6 +49,7 @@ fn every_public_file_reads_as_its_index_says() {
         };
         assert_eq!(game.tree.len() + lost + side_moves, plies("nodes"), "{file}");
         let side_faults = game.faults.iter().filter(|fault| fault.variation > 0).count();
+        assert_eq!(game.warnings.len(), 0, "{file}");
         assert_eq!(side_faults, usize::from(side_moves > 0), "{file}: {:?}", game.faults);
         if entry["note"].as_str().is_some_and(|note| note.contains("cut")) {
             assert_eq!(fault.expect(file).kind, FaultKind::Cut);
@@ -132,6 +133,15 @@ fn a_board_that_is_no_position_is_a_fault_of_the_start() {
     let fault = game.main_fault().expect("no red king");
     assert_eq!((fault.kind, fault.ply, fault.place), (FaultKind::Start, 0, Place::Byte(0x10)));
     assert!(fault.why.contains("kings"), "{fault}");
+}
+
+#[test]
+fn keys_that_do_not_add_up_and_later_versions_are_told() {
+    let mut bytes = header();
+    bytes[2] = 19;
+    bytes[12] = 1;
+    assert_eq!(read_one(&bytes).warnings.len(), 2);
+    assert_eq!(read_one(&header()).warnings.len(), 0);
 }
 
 #[test]

@@ -39,48 +39,100 @@ pub(super) struct Block<'a> {
     pub(super) others: Vec<(&'a str, String)>,
     /// Fields that look like moves or a comment and cannot be.
     pub(super) odd: Vec<Field<'a>>,
+    /// `[DhtmlXQ]` or the like stands before it.
+    wrapped: bool,
+}
+
+/// What a field of this name holds.
+enum Content {
+    Fen,
+    Board,
+    Main,
+    /// Parent, ply and number, or nothing that makes sense.
+    Variation(Option<(usize, usize, usize)>),
+    /// Line and ply, or nothing that makes sense.
+    Comment(Option<(usize, usize)>),
+    Other,
+}
+
+fn content(name: &str) -> Content {
+    let name = name.to_ascii_lowercase();
+    let place = name
+        .strip_prefix("move_")
+        .or_else(|| name.starts_with(|c: char| c.is_ascii_digit()).then_some(&name));
+    if let Some(place) = place {
+        return match numbers(place)[..] {
+            [Some(0), Some(1), Some(MAIN)] => Content::Main,
+            [Some(parent), Some(ply), Some(number)] if ply > 0 && number != MAIN => {
+                Content::Variation(Some((parent, ply, number)))
+            }
+            _ => Content::Variation(None),
+        };
+    }
+    if let Some(place) = name.strip_prefix("comment").filter(|place| is_place(place)) {
+        return Content::Comment(match numbers(place.trim_start_matches('_'))[..] {
+            [Some(ply)] => Some((MAIN, ply)),
+            [Some(line), Some(ply)] => Some((line, ply)),
+            _ => None,
+        });
+    }
+    match name.as_str() {
+        "movelist" => Content::Main,
+        "binit" => Content::Board,
+        "fen" => Content::Fen,
+        _ => Content::Other,
+    }
 }
 
 impl<'a> Block<'a> {
     fn is_game(&self) -> bool {
-        self.main.is_some() || self.board.is_some() || self.fen.is_some()
+        let fields = [self.main, self.board, self.fen];
+        fields.iter().flatten().any(|field| self.wrapped || !field.is_blank()) || self.has_moves()
     }
 
-    /// A second list of moves or a second board is another game.
-    fn has(&self, name: &str) -> bool {
-        match name {
-            "movelist" => self.main.is_some(),
-            "binit" => self.board.is_some(),
-            "fen" => self.fen.is_some(),
-            _ => false,
+    fn has_moves(&self) -> bool {
+        self.main.is_some_and(|main| !main.is_blank()) || !self.variations.is_empty()
+    }
+
+    /// Moves that no tag of a game stands around, with nothing else that makes a game.
+    fn is_bare_moves(&self) -> bool {
+        let rest =
+            self.board.is_none() && self.fen.is_none() && self.others.is_empty() && self.comments.is_empty();
+        !self.wrapped && rest && self.has_moves()
+    }
+
+    /// The place of a field of which a game has one.
+    fn single(&mut self, content: &Content) -> Option<&mut Option<Field<'a>>> {
+        match content {
+            Content::Fen => Some(&mut self.fen),
+            Content::Board => Some(&mut self.board),
+            Content::Main => Some(&mut self.main),
+            Content::Variation(_) | Content::Comment(_) | Content::Other => None,
         }
     }
 
-    fn add(&mut self, name: &str, field: Field<'a>) {
-        match name {
-            "movelist" => self.main = Some(field),
-            "binit" => self.board = Some(field),
-            "fen" => self.fen = Some(field),
-            _ => {
-                if let Some(place) = name.strip_prefix("move_") {
-                    match numbers(place)[..] {
-                        [Some(parent), Some(ply), Some(number)] if ply > 0 && number != MAIN => {
-                            self.variations.push(Moves { number, parent, ply, field });
-                        }
-                        _ => self.odd.push(field),
-                    }
-                } else if let Some(place) = name.strip_prefix("comment").filter(|place| is_place(place)) {
-                    let value = field.value;
-                    match numbers(place.trim_start_matches('_'))[..] {
-                        [Some(ply)] => self.comments.push(Comment { line: MAIN, ply, value }),
-                        [Some(line), Some(ply)] => self.comments.push(Comment { line, ply, value }),
-                        _ => self.odd.push(field),
-                    }
-                } else if !field.value.trim().is_empty() {
-                    self.others.push((field.name, unescape(field.value.trim())));
-                }
+    /// Takes a field that is there once at most; `false` where it is there already: another game begins.
+    fn add(&mut self, field: Field<'a>) -> bool {
+        let content = content(field.name);
+        if let Some(place) = self.single(&content) {
+            match place {
+                Some(known) if !known.is_blank() => return field.is_blank(),
+                _ => *place = Some(field),
             }
+            return true;
         }
+        match content {
+            Content::Variation(Some((parent, ply, number))) => {
+                self.variations.push(Moves { number, parent, ply, field });
+            }
+            Content::Comment(Some((line, ply))) => {
+                self.comments.push(Comment { line, ply, value: field.value });
+            }
+            Content::Variation(None) | Content::Comment(None) => self.odd.push(field),
+            _ if field.is_blank() => {}
+            _ => self.others.push((field.name, unescape(field.value.trim()))),
+        }
+        true
     }
 }
 
@@ -100,14 +152,17 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut block = Block::default();
     for mark in marks(text) {
         match mark {
-            Mark::Begin | Mark::End => finish(&mut block, &mut blocks),
+            Mark::Begin => {
+                finish(&mut block, &mut blocks);
+                block.wrapped = true;
+            }
+            Mark::End => finish(&mut block, &mut blocks),
             Mark::Close => {}
             Mark::Field(field) => {
-                let name = field.name.to_ascii_lowercase();
-                if block.has(&name) {
+                if !block.add(field) {
                     finish(&mut block, &mut blocks);
+                    block.add(field);
                 }
-                block.add(&name, field);
             }
         }
     }
@@ -115,10 +170,23 @@ pub(super) fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
+/// Pages of dpxq.com have a game's fields in the text and its moves in a script: they are put together.
 fn finish<'a>(block: &mut Block<'a>, blocks: &mut Vec<Block<'a>>) {
     let mut block = std::mem::take(block);
-    if block.is_game() {
-        block.comments.sort_by_key(|comment| (comment.line, comment.ply));
-        blocks.push(block);
+    if !block.is_game() {
+        return;
+    }
+    block.comments.sort_by_key(|comment| (comment.line, comment.ply));
+    match blocks.last_mut() {
+        Some(last) if block.is_bare_moves() && !last.has_moves() => {
+            last.main = block.main;
+            last.variations = block.variations;
+        }
+        Some(last) if last.is_bare_moves() && !block.has_moves() => {
+            block.main = last.main;
+            block.variations = std::mem::take(&mut last.variations);
+            *last = block;
+        }
+        _ => blocks.push(block),
     }
 }

@@ -36,7 +36,17 @@ pub(super) fn tags(block: &Block<'_>) -> Vec<(String, String)> {
         let known = TAGS.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
         (known.map_or(*name, |&(_, tag)| tag).to_owned(), text.clone())
     });
-    named.filter(|(tag, _)| tag != "Result").collect()
+    let mut tags: Vec<(String, String)> = named.filter(|(tag, _)| tag != "Result").collect();
+    // `red` is team and name on the site, `redname` the name alone, which some programs write without the other.
+    for (field, tag) in [("redname", "Red"), ("blackname", "Black")] {
+        if tags.iter().any(|(known, _)| known == tag) {
+            continue;
+        }
+        if let Some((name, _)) = tags.iter_mut().find(|(name, _)| name.eq_ignore_ascii_case(field)) {
+            tag.clone_into(name);
+        }
+    }
+    tags
 }
 
 /// What the result says: words and figures as sites have them.
@@ -62,8 +72,8 @@ pub(super) fn outcome(block: &Block<'_>) -> Outcome {
 /// The field that is no position, and what is wrong with it.
 pub(super) fn start<'a>(block: &Block<'a>) -> Result<Position, (Field<'a>, String)> {
     let first = block.main.and_then(|main| moves(main).next()).and_then(|written| written.mv);
-    let board = block.board.filter(|board| !board.value.trim().is_empty());
-    let fen = block.fen.filter(|fen| !fen.value.trim().is_empty());
+    let board = block.board.filter(|board| !board.is_blank());
+    let fen = block.fen.filter(|fen| !fen.is_blank());
     let by_fen = fen.map(|field| (field, setup_of_fen(field.value)));
     let by_board = board.map(|field| (field, setup_of_board(field.value)));
     let mut error = None;

@@ -29,54 +29,88 @@ pub(super) struct Field<'a> {
     pub(super) closed: bool,
 }
 
+impl Field<'_> {
+    /// Is nothing in it?
+    pub(super) fn is_blank(&self) -> bool {
+        self.value.trim().is_empty()
+    }
+}
+
 /// All marks of a text, in order.
 pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let (start, name_end) = next_mark(text, at)?;
-        let value_at = name_end + 1;
+        let (_, kind, value_at) = next_mark(text, at)?;
         at = value_at;
-        let inner = &text[start + 1..name_end];
-        let (slash, inner) = match inner.strip_prefix('/') {
-            Some(inner) => (true, inner),
-            None => (false, inner),
-        };
-        let rest = &inner[NAME.len()..];
-        Some(match (rest.strip_prefix('_'), slash) {
-            (Some(_), true) => Mark::Close,
-            (Some(name), false) => {
+        Some(match kind {
+            Kind::Begin => Mark::Begin,
+            Kind::End => Mark::End,
+            Kind::Close => Mark::Close,
+            Kind::Open(name) => {
                 let next = next_mark(text, value_at);
-                let end = next.map_or(text.len(), |(start, _)| start);
+                let end = next.map_or(text.len(), |(start, ..)| start);
                 at = end;
                 let value = &text[value_at..end];
                 Mark::Field(Field { name, value, at: value_at, closed: next.is_some() })
             }
-            (None, true) => Mark::End,
-            (None, false) => Mark::Begin,
         })
     })
+}
+
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Begin,
+    End,
+    Open(&'a str),
+    Close,
 }
 
 /// Names are short: a bracket that is closed only much later is none of the format's.
 const LONGEST_NAME: usize = 64;
 
-/// The next `[DhtmlXQ…]` or `[/DhtmlXQ…]`: its opening and its closing bracket.
-fn next_mark(text: &str, from: usize) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
+/// The next mark: where it begins, what it is, and where its value begins.
+fn next_mark(text: &str, from: usize) -> Option<(usize, Kind<'_>, usize)> {
     let mut at = from;
     loop {
         let start = at + text[at..].find('[')?;
         at = start + 1;
-        let name_at = at + usize::from(bytes.get(at) == Some(&b'/'));
-        let is_name = bytes.get(name_at..name_at + NAME.len());
-        if !is_name.is_some_and(|name| name.eq_ignore_ascii_case(NAME.as_bytes())) {
-            continue;
-        }
-        let reach = &bytes[name_at..bytes.len().min(name_at + LONGEST_NAME)];
-        if let Some(len) = reach.iter().position(|&byte| byte == b']') {
-            return Some((start, name_at + len));
+        let reach = &text.as_bytes()[at..text.len().min(at + LONGEST_NAME)];
+        // Names are ASCII: they end between characters.
+        let len = reach.iter().position(|&byte| !(byte.is_ascii_alphanumeric() || b"_/".contains(&byte)));
+        let Some(len) = len.filter(|&len| reach[len] == b']') else { continue };
+        if let Some(kind) = kind(&text[at..at + len]) {
+            return Some((start, kind, at + len + 1));
         }
     }
+}
+
+fn kind(inner: &str) -> Option<Kind<'_>> {
+    let (closes, inner) = match inner.strip_prefix('/') {
+        Some(inner) => (true, inner),
+        None => (false, inner),
+    };
+    if is_place_of_moves(inner) {
+        return Some(if closes { Kind::Close } else { Kind::Open(inner) });
+    }
+    let head = inner.get(..NAME.len()).filter(|head| head.eq_ignore_ascii_case(NAME))?;
+    Some(match (inner[head.len()..].strip_prefix('_'), closes) {
+        (Some(_), true) => Kind::Close,
+        (Some(name), false) => Kind::Open(name),
+        (None, true) => Kind::End,
+        (None, false) => Kind::Begin,
+    })
+}
+
+/// `[0_5_1]` is short for `[DhtmlXQ_move_0_5_1]` in the scripts of dpxq.com.
+fn is_place_of_moves(name: &str) -> bool {
+    let mut parts = name.split('_');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.by_ref().take(3).filter(|part| is_number(part)).count() == 3 && parts.next().is_none()
+}
+
+/// Scripts of dpxq.com cut strings, tags included, into pieces: `'[DhtmlXQ_move'+'list]'`.
+pub(super) fn join_strings(text: String) -> String {
+    if text.contains("[DhtmlXQ_move'+'") { text.replace("'+'", "") } else { text }
 }
 
 /// Where the lines of a text begin, to name a place by its line.
@@ -168,6 +202,9 @@ mod tests {
     #[test]
     fn marks_are_found_in_anything() {
         let text = "x[[DhtmlXQ][DhtmlXQ_a]1[b][/DhtmlXQ_c]y[dhtmlxq_d]\n2[/DhtmlXQ";
+        assert_eq!(marks("[0_1_0]7747[/0_1_0]").count(), 2);
+        assert_eq!(marks("[0_1][0_1_0_2][0_1_x][DhtmlXQ_a'][DhtmlX]").count(), 0);
+        assert_eq!(join_strings("'[DhtmlXQ_move'+'list]77'+'47'".to_owned()), "'[DhtmlXQ_movelist]7747'");
         let found: Vec<Mark<'_>> = marks(text).collect();
         let a = Field { name: "a", value: "1[b]", at: 22, closed: true };
         let d = Field { name: "d", value: "\n2[/DhtmlXQ", at: 50, closed: false };

@@ -15,6 +15,8 @@ pub(super) const LEN: usize = 0x400;
 pub(super) const LAST_PLAIN_VERSION: u8 = 10;
 /// The first version that writes the list of pieces in another order.
 pub(super) const FIRST_SHUFFLED_VERSION: u8 = 12;
+/// The last version that any program is known to write.
+const LAST_VERSION: u8 = 18;
 /// Where the 32 pieces stand: `10 · file + rank` each, anything above 89 for none.
 pub(super) const BOARD: usize = 0x10;
 /// Who is to move, 0 Red and 1 Black: in practice hardly ever set.
@@ -45,6 +47,8 @@ pub(super) struct Header {
     pub(super) side_to_move: Color,
     pub(super) outcome: Outcome,
     pub(super) tags: Vec<(String, String)>,
+    /// What is odd about it.
+    pub(super) warnings: Vec<String>,
     squares: [Option<Square>; 32],
 }
 
@@ -70,6 +74,7 @@ impl Header {
             side_to_move: if head[SIDE] == 1 { Color::Black } else { Color::Red },
             outcome: outcome(head[RESULT]),
             tags: tags(head),
+            warnings: warnings(head),
             squares: squares(&head[BOARD..BOARD + 32], &keys),
             keys,
         })
@@ -83,6 +88,20 @@ impl Header {
         }
         setup_of(&self.squares)
     }
+}
+
+/// XQStudio itself refuses such files.
+fn warnings(head: &[u8; LEN]) -> Vec<String> {
+    let version = head[2];
+    let mut warnings = Vec::new();
+    if version > LAST_VERSION {
+        warnings.push(format!("version {version}, read as {LAST_VERSION}, the last one known"));
+    }
+    let sum = head[12..16].iter().fold(0u8, |sum, &key| sum.wrapping_add(key));
+    if sum != 0 {
+        warnings.push(format!("the four keys at byte 12 add up to {sum} modulo 256 and not to 0"));
+    }
+    warnings
 }
 
 fn outcome(byte: u8) -> Outcome {
