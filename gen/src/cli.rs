@@ -23,6 +23,10 @@ pub enum Command {
     /// The file is written as FILE.partial and renamed when it is complete. The same command goes on with an
     /// interrupted run, and says "already complete" for a finished one. Ctrl-C keeps all whole games.
     Play(PlayArgs),
+    /// Read game files that people have: PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists.
+    ///
+    /// Formats and encodings are found from the content. A broken game is read up to its break.
+    Import(ImportArgs),
     /// Show what a record file holds.
     Inspect(FileArgs),
     /// Check a record file: every byte, every move, every outcome.
@@ -37,6 +41,26 @@ pub struct FileArgs {
     /// JSON alone on stdout.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The game files.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Read all files as this format: pgn xqf dhtmlxq ccbridge fen jsonl.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Read and report only; write nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// JSON alone on stdout, with every game.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress and no list of faults on stderr.
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `play`.

@@ -10,6 +10,7 @@
 pub mod adjudicate;
 pub mod cli;
 pub mod commands;
+pub mod import;
 pub mod manifest;
 pub mod openings;
 pub mod plan;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use xiangqi::{Position, notation};
 
 use crate::error::{FileError, Place, ReadGame};
-use crate::{dhtmlxq, fen_list, json_lines, pgn, text, xqf};
+use crate::{ccbridge, dhtmlxq, fen_list, json_lines, pgn, text, xqf};
 
 /// A format of game files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,8 @@ pub enum Format {
     Xqf,
     /// DhtmlXQ of 东萍象棋网, as text or in a web page.
     DhtmlXq,
+    /// CBR records and CBL libraries of 象棋桥 (CCBridge).
+    CcBridge,
     /// Positions or moves, one a line: FEN lists, EPD, lines of moves.
     FenList,
     /// JSON lines.
@@ -25,8 +27,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] =
-        [Format::Pgn, Format::Xqf, Format::DhtmlXq, Format::FenList, Format::JsonLines];
+    pub const ALL: [Format; 6] =
+        [Format::Pgn, Format::Xqf, Format::DhtmlXq, Format::CcBridge, Format::FenList, Format::JsonLines];
 
     /// Its name on command lines and in JSON.
     pub const fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Format {
             Format::Pgn => "pgn",
             Format::Xqf => "xqf",
             Format::DhtmlXq => "dhtmlxq",
+            Format::CcBridge => "ccbridge",
             Format::FenList => "fen",
             Format::JsonLines => "jsonl",
         }
@@ -74,6 +77,7 @@ pub fn read(bytes: &[u8], format: Option<Format>) -> Result<Vec<ReadGame>, FileE
         Some(Format::Pgn) => pgn::read(bytes),
         Some(Format::Xqf) => xqf::read(bytes),
         Some(Format::DhtmlXq) => dhtmlxq::read(bytes),
+        Some(Format::CcBridge) => ccbridge::read(bytes),
         Some(Format::FenList) => fen_list::read(bytes),
         Some(Format::JsonLines) => json_lines::read(bytes),
         None => match text::decode(bytes).text.trim_start() {
@@ -90,6 +94,9 @@ pub fn read(bytes: &[u8], format: Option<Format>) -> Result<Vec<ReadGame>, FileE
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     if bytes.starts_with(b"XQ") && bytes.len() >= MIN_XQF {
         return Some(Format::Xqf);
+    }
+    if bytes.starts_with(b"CCBridge") {
+        return Some(Format::CcBridge);
     }
     let text = text::decode(bytes).text;
     if text.to_ascii_lowercase().contains("[dhtmlxq") {

@@ -1,5 +1,6 @@
 //! The verbs of `chuhe-gen`.
 
+pub mod import;
 pub mod inspect;
 pub mod play;
 pub mod verify;
@@ -15,6 +16,7 @@ use crate::cli::{Cli, Command};
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Play(args) => play::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
     }
