@@ -22,11 +22,11 @@ const WEIGHTS: [(PieceKind, u32); 6] = [
     (PieceKind::Bishop, 1),
 ];
 /// The material of the start position.
-const FULL_BOARD: u32 = 98;
+pub const FULL_BOARD: u32 = 98;
 /// `a` by material as a part of the full board: constant, linear and square term, in centipawns.
-const HALF_WON: [f64; 3] = [260.0, 0.0, 0.0];
+const HALF_WON: [f64; 3] = [503.1, -1027.2, 619.5];
 /// `b`, likewise.
-const SPREAD: [f64; 3] = [110.0, 0.0, 0.0];
+const SPREAD: [f64; 3] = [41.9, 420.2, -258.5];
 /// Shares are given in thousandths.
 const WHOLE: f64 = 1000.0;
 /// A difference of 400 Elo is ten to one.
@@ -116,7 +116,8 @@ pub(super) fn in_pawns(score: i32) -> i32 {
     (f64::from(score) * 100.0 / pawn).round().clamp(-limit, limit) as i32
 }
 
-fn material(position: &Position) -> u32 {
+/// The material that the model looks at: of both sides, 98 at the start.
+pub fn material(position: &Position) -> u32 {
     WEIGHTS.iter().map(|&(kind, weight)| weight * position.kind(kind).count()).sum()
 }
 

@@ -5,6 +5,7 @@
 
 mod history;
 pub mod limits;
+mod natural_limit;
 mod node;
 mod order;
 mod quiescence;
@@ -20,15 +21,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use xiangqi::judge::Rules;
-use xiangqi::{Game, Move, Score};
+use xiangqi::{Game, Move, Position, Score};
 
 pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult};
 pub use skill::Skill;
 
 use crate::eval::{EvalSource, Evaluation};
 use crate::numa::{Binding, NumaPolicy, PinGuard, PolicyError, Topology};
+use natural_limit::NaturalLimit;
 use thread::{Shared, Thread, ThreadState};
-use time::Timer;
+use time::{NodeClocks, Timer};
 use tt::{Table, TableView};
 
 /// The most threads a search takes.
@@ -44,6 +46,7 @@ pub struct Searcher {
     threads: Vec<ThreadState>,
     policy: NumaPolicy,
     binding: Binding,
+    node_clocks: NodeClocks,
 }
 
 impl Searcher {
@@ -59,12 +62,14 @@ impl Searcher {
             threads,
             policy,
             binding,
+            node_clocks: NodeClocks::default(),
         }
     }
 
     /// A new game: forgets all that was learned.
     pub fn new_game(&mut self) {
         self.table.clear();
+        self.node_clocks = NodeClocks::default();
         for thread in &mut self.threads {
             thread.history.clear();
         }
@@ -76,6 +81,7 @@ impl Searcher {
         if rules != self.rules {
             self.rules = rules;
             self.table.clear();
+            self.table.set_natural_limit(rules.natural_limit);
         }
     }
 
@@ -115,6 +121,7 @@ impl Searcher {
         // The old one first, so that not both are held.
         self.table = Arc::new(Table::new(1));
         self.table = Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB)));
+        self.table.set_natural_limit(self.rules.natural_limit);
     }
 
     /// Empties the table, keeping histories.
@@ -142,44 +149,67 @@ impl Searcher {
     }
 
     /// Searches the game's current position until a limit is reached. `on_info` hears of each finished
-    /// iteration's lines.
+    /// iteration's lines, and last of the line that the search ends with, also when it is stopped at once.
     pub fn search(&mut self, game: &Game, limits: &Limits, on_info: &mut dyn FnMut(&Info)) -> SearchResult {
         let moves = root_moves(game, limits);
         if moves.is_empty() {
-            let score = Score::mated_in(0);
-            return SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() };
+            return self.nothing_to_search(game.position());
         }
         self.table.next_generation();
+        let side = game.position().side_to_move();
         let shared = Shared {
             table: &self.table,
             rules: self.rules,
+            natural_limit: NaturalLimit::of(self.rules.natural_limit),
             limits,
-            timer: Timer::new(limits),
+            timer: Timer::new(limits, self.node_clocks.left(limits, side)),
             over: AtomicBool::new(false),
             nodes: self.threads.iter().map(|_| AtomicU64::new(0)).collect(),
         };
-        let mut states = self.threads.iter_mut();
-        let Some(main_state) = states.next() else {
-            let score = Score::DRAW;
-            return SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() };
-        };
-        let mut main = Thread::new(0, main_state, &shared, game.clone(), &moves);
-        let binding = &self.binding;
-        let depth = std::thread::scope(|scope| {
-            for (i, state) in states.enumerate() {
-                let (shared, moves) = (&shared, &moves);
-                scope.spawn(move || {
-                    let _bound = bind(binding, i + 1);
-                    Thread::new(i + 1, state, shared, game.clone(), moves).iterate(&mut |_| {});
-                });
-            }
-            let _bound = bind(binding, 0);
-            let depth = main.iterate(on_info);
-            shared.over.store(true, Relaxed);
-            depth
-        });
-        finish(&mut main, &shared, depth)
+        let found = search_on_threads(&mut self.threads, &shared, &self.binding, game, &moves, on_info);
+        self.node_clocks.spend(limits, side, found.nodes);
+        found
     }
+
+    /// The result where there is no move, or none that may be searched.
+    fn nothing_to_search(&mut self, position: &Position) -> SearchResult {
+        let score = if position.has_legal_move() {
+            let mut evaluation = Evaluation::new(&self.source);
+            evaluation.reset(position);
+            Score(evaluation.evaluate(position))
+        } else {
+            Score::mated_in(0)
+        };
+        SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() }
+    }
+}
+
+/// Searches on the first thread, which is the caller's, with the help of the others.
+fn search_on_threads(
+    states: &mut [ThreadState],
+    shared: &Shared<'_>,
+    binding: &Binding,
+    game: &Game,
+    moves: &[Move],
+    on_info: &mut dyn FnMut(&Info),
+) -> SearchResult {
+    let (main_state, helpers) = states.split_at_mut(1);
+    let mut main = Thread::new(0, &mut main_state[0], shared, game.clone(), moves);
+    let depth = std::thread::scope(|scope| {
+        for (i, state) in helpers.iter_mut().enumerate() {
+            let work = move || {
+                let _bound = bind(binding, i + 1);
+                Thread::new(i + 1, state, shared, game.clone(), moves).iterate(&mut |_| {});
+            };
+            // Where the system gives no more threads, those that there are search.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+        }
+        let _bound = bind(binding, 0);
+        let depth = main.iterate(on_info);
+        shared.over.store(true, Relaxed);
+        depth
+    });
+    finish(&mut main, shared, depth, on_info)
 }
 
 /// Binds the current thread to the CPUs that are its own. Where the system refuses (CPUs taken away meanwhile) it
@@ -205,24 +235,23 @@ fn root_moves(game: &Game, limits: &Limits) -> Vec<Move> {
     moves
 }
 
-fn finish(main: &mut Thread<'_>, shared: &Shared<'_>, depth: i32) -> SearchResult {
+fn finish(
+    main: &mut Thread<'_>,
+    shared: &Shared<'_>,
+    depth: i32,
+    on_info: &mut dyn FnMut(&Info),
+) -> SearchResult {
     if main.root_moves[0].score == -Score::INFINITE {
         // Not even one move was searched: say what the position looks like.
         let eval = if main.position().in_check() { 0 } else { main.raw_eval() };
         main.root_moves[0].score = eval;
     }
+    main.report_end(depth, on_info);
     let lines = main.lines(shared.limits.lines());
     // The iteration that weak play looks at, or all there is.
     let choice = if main.pick_lines.is_empty() { &lines } else { &main.pick_lines };
     let picked = shared.limits.weakening().and_then(|skill| choice.get(skill.pick(choice)));
-    let best = &main.root_moves[0];
-    let best = picked.cloned().unwrap_or_else(|| Line { score: Score(best.score), pv: best.pv.clone() });
-    SearchResult {
-        best: best.pv.first().copied(),
-        score: best.score,
-        depth,
-        nodes: shared.all_nodes(),
-        pv: best.pv,
-        lines,
-    }
+    let played = picked.or(lines.first()).cloned();
+    let Line { score, pv } = played.unwrap_or(Line { score: Score::DRAW, pv: Vec::new() });
+    SearchResult { best: pv.first().copied(), score, depth, nodes: shared.all_nodes(), pv, lines }
 }

@@ -11,9 +11,6 @@ use super::see::see_at_least;
 use super::thread::Thread;
 use super::tt::{Bound, Entry, NO_EVAL};
 
-/// No cut-off by the table from this count of the natural limit on: it may have counted otherwise.
-const NO_CUTOFF_LIMIT: u16 = 110;
-
 // Margins in centipawns, depths in plies.
 const RAZOR_DEPTH: i32 = 3;
 const RAZOR_MARGIN: [i32; 4] = [0, 280, 520, 900];
@@ -109,7 +106,7 @@ impl Thread<'_> {
             && !PV
             && e.depth >= depth
             && e.bound.decides(e.score, beta)
-            && self.position().no_capture_plies() < NO_CUTOFF_LIMIT
+            && self.shared.natural_limit.trusts(e.score, ply, self.position())
         {
             return e.score;
         }

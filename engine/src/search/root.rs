@@ -84,6 +84,7 @@ impl Thread<'_> {
         for root in &mut self.root_moves {
             if root.score == -Score::INFINITE {
                 root.score = root.previous_score;
+                root.bound = ScoreBound::Exact;
             }
         }
         if lines > 1 {
@@ -102,14 +103,13 @@ impl Thread<'_> {
         if limits.stop_at_mate && best.mate_plies().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK) {
             return true;
         }
-        let pondering = limits.pondering.as_ref().is_some_and(|flag| flag.load(Relaxed));
-        if pondering || !self.shared.timer.has_clock() {
+        if self.shared.is_pondering() || !self.shared.timer.has_clock() {
             return false;
         }
         let forced = self.root_moves.len() == 1 && depth >= 4;
         let mate_is_near = best.mate_plies().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK);
         let scale = TIME_SCALE[settled.min(TIME_SCALE.len() - 1)];
-        forced || mate_is_near || self.shared.timer.soft_reached(scale)
+        forced || mate_is_near || self.shared.timer.soft_reached(scale, self.shared.all_nodes())
     }
 
     /// Searches the `line`-th best line at a depth, widening the window until the score fits.
@@ -190,7 +190,13 @@ impl Thread<'_> {
             if self.stopped {
                 return best;
             }
-            self.note(i, score, number == 1 || score > alpha, seldepth);
+            let bound = match score {
+                _ if score >= beta => ScoreBound::Lower,
+                _ if score <= alpha => ScoreBound::Upper,
+                _ => ScoreBound::Exact,
+            };
+            // Only the first move's upper bound says more than "no better".
+            self.note(i, score, bound, number == 1 || score > alpha, seldepth);
             if score > best {
                 best = score;
                 if score > alpha {
@@ -221,12 +227,13 @@ impl Thread<'_> {
         best
     }
 
-    /// Writes down what the search of a root move found. Only a score inside the window says more than "no better".
-    fn note(&mut self, index: usize, score: i32, exact: bool, seldepth: i32) {
+    /// Writes down what the search of a root move found, if it `tells` anything of it alone.
+    fn note(&mut self, index: usize, score: i32, bound: ScoreBound, tells: bool, seldepth: i32) {
         let line = &self.pvs[1];
         let root = &mut self.root_moves[index];
-        if exact {
+        if tells {
             root.score = score;
+            root.bound = bound;
             root.seldepth = seldepth;
             root.pv.truncate(1);
             root.pv.extend_from_slice(line);
@@ -235,10 +242,23 @@ impl Thread<'_> {
         }
     }
 
-    fn report(&self, depth: i32, line: usize, bound: ScoreBound, report: &mut dyn FnMut(&Info)) {
+    /// Reports what the search ends with, unless that has been said.
+    pub(crate) fn report_end(&mut self, completed: i32, report: &mut dyn FnMut(&Info)) {
+        let best = &self.root_moves[0];
+        let bound = best.bound;
+        if self.told != Some((Score(best.score), bound, best.mv)) {
+            let depth = if self.stopped { self.root_depth } else { completed };
+            self.report(depth.max(1), 0, bound, report);
+        }
+    }
+
+    fn report(&mut self, depth: i32, line: usize, bound: ScoreBound, report: &mut dyn FnMut(&Info)) {
         let root: &RootMove = &self.root_moves[line];
         self.shared.nodes[self.id].store(self.nodes, Relaxed);
         let score = if root.score == -Score::INFINITE { root.previous_score } else { root.score };
+        if line == 0 {
+            self.told = Some((Score(score), bound, root.mv));
+        }
         report(&Info {
             depth,
             seldepth: root.seldepth.max(1),

@@ -2,22 +2,21 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use xiangqi::judge::{self, GameResult, Rules};
+use xiangqi::judge::{self, EndReason, GameResult, Rules};
 use xiangqi::score::MAX_PLY;
-use xiangqi::{Color, Game, Move, PieceKind, Position, Score};
+use xiangqi::{Game, Move, PieceKind, Position, Score};
 
 use super::history::{History, NO_PLACE, place_index};
-use super::limits::{Limits, Line};
+use super::limits::{Limits, Line, ScoreBound};
+use super::natural_limit::NaturalLimit;
 use super::time::Timer;
-use super::tt::{Table, position_key};
+use super::tt::Table;
 use crate::eval::Evaluation;
 
 /// Frames before the root, so that every node has two predecessors.
 const FRAMES_BEFORE: usize = 2;
 /// Stop flags and clocks are looked at every so many nodes (a power of two).
 const POLL_NODES: u64 = 256;
-/// Evaluations shrink towards a draw by `count / LIMIT_DAMPING` of themselves.
-const LIMIT_DAMPING: i32 = 256;
 
 /// What a thread keeps between searches.
 pub(crate) struct ThreadState {
@@ -35,6 +34,7 @@ impl ThreadState {
 pub(crate) struct Shared<'a> {
     pub(crate) table: &'a Table,
     pub(crate) rules: Rules,
+    pub(crate) natural_limit: NaturalLimit,
     pub(crate) limits: &'a Limits,
     pub(crate) timer: Timer,
     /// Set by the main thread when the search is over.
@@ -46,6 +46,20 @@ pub(crate) struct Shared<'a> {
 impl Shared<'_> {
     pub(crate) fn all_nodes(&self) -> u64 {
         self.nodes.iter().map(|count| count.load(Relaxed)).sum()
+    }
+
+    pub(crate) fn is_pondering(&self) -> bool {
+        self.limits.pondering.as_ref().is_some_and(|flag| flag.load(Relaxed))
+    }
+
+    /// The nodes at which a thread ends by itself: exact where there is but one.
+    fn node_limit(&self) -> u64 {
+        if self.nodes.len() > 1 {
+            return u64::MAX;
+        }
+        let asked = self.limits.nodes.unwrap_or(u64::MAX);
+        let timed = self.timer.hard_nodes().filter(|_| !self.is_pondering());
+        asked.min(timed.unwrap_or(u64::MAX))
     }
 }
 
@@ -84,6 +98,8 @@ pub(crate) struct RootMove {
     pub(crate) previous_score: i32,
     pub(crate) pv: Vec<Move>,
     pub(crate) seldepth: i32,
+    /// What `score` says.
+    pub(crate) bound: ScoreBound,
 }
 
 /// A thread at work.
@@ -96,6 +112,8 @@ pub(crate) struct Thread<'a> {
     pub(crate) root_moves: Vec<RootMove>,
     /// The lines of the iteration from which weak play picks; empty until then.
     pub(crate) pick_lines: Vec<Line>,
+    /// The best line as it was reported last.
+    pub(crate) told: Option<(Score, ScoreBound, Move)>,
     pub(crate) root_depth: i32,
     pub(crate) frames: Vec<Frame>,
     pub(crate) pvs: Vec<Vec<Move>>,
@@ -117,7 +135,6 @@ impl<'a> Thread<'a> {
     ) -> Thread<'a> {
         state.evaluation.reset(game.position());
         let root_len = game.len();
-        let single = shared.nodes.len() == 1;
         let root_moves = moves
             .iter()
             .map(|&mv| RootMove {
@@ -126,6 +143,7 @@ impl<'a> Thread<'a> {
                 previous_score: -Score::INFINITE,
                 pv: vec![mv],
                 seldepth: 0,
+                bound: ScoreBound::Exact,
             })
             .collect();
         Thread {
@@ -136,11 +154,12 @@ impl<'a> Thread<'a> {
             root_len,
             root_moves,
             pick_lines: Vec::new(),
+            told: None,
             root_depth: 0,
             frames: vec![EMPTY_FRAME; MAX_PLY as usize + FRAMES_BEFORE + 2],
             pvs: vec![Vec::with_capacity(32); MAX_PLY as usize + 2],
             nodes: 0,
-            node_limit: if single { shared.limits.nodes.unwrap_or(u64::MAX) } else { u64::MAX },
+            node_limit: shared.node_limit(),
             seldepth: 0,
             stopped: false,
             no_null_before: 0,
@@ -223,8 +242,8 @@ impl<'a> Thread<'a> {
         shared.nodes[self.id].store(self.nodes, Relaxed);
         let limits = shared.limits;
         let asked = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
-        let pondering = limits.pondering.as_ref().is_some_and(|flag| flag.load(Relaxed));
-        let out_of_time = self.id == 0 && !pondering && shared.timer.hard_reached();
+        let out_of_time =
+            self.id == 0 && !shared.is_pondering() && shared.timer.hard_reached(shared.all_nodes());
         let out_of_nodes = self.id == 0
             && shared.nodes.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);
@@ -236,7 +255,7 @@ impl<'a> Thread<'a> {
     /// The key under which the table knows this position.
     #[inline]
     pub(crate) fn table_key(&self) -> u64 {
-        position_key(self.position())
+        self.shared.natural_limit.key(self.position())
     }
 
     /// The static evaluation without regard to the natural limit.
@@ -248,34 +267,33 @@ impl<'a> Thread<'a> {
     /// A raw evaluation as the search uses it: nearer to a draw as the natural limit draws near.
     #[inline]
     pub(crate) fn damped(&self, raw: i32) -> i32 {
-        let count = i32::from(self.position().no_capture_plies());
-        let value = raw - raw * count / LIMIT_DAMPING;
-        value.clamp(-Score::EVAL_LIMIT, Score::EVAL_LIMIT)
+        self.shared.natural_limit.damped(raw, self.position())
     }
 
     /// The score of a node that the rules decide: a repetition, the natural limit, too little material.
     #[inline]
     pub(crate) fn verdict(&self, ply: i32) -> Option<i32> {
-        if let Some(result) = judge::search_repetition(&self.game, &self.shared.rules, self.root_len) {
-            return Some(self.rule_score(result, ply));
+        let rules = &self.shared.rules;
+        if let Some(result) = judge::search_repetition(&self.game, rules, self.root_len) {
+            return Some(self.rule_score(result, EndReason::Repetition, ply));
         }
         let pos = self.position();
         if judge::insufficient_material(pos) {
-            return Some(Score::DRAW.0);
+            return Some(self.rule_score(GameResult::Draw, EndReason::InsufficientMaterial, ply));
         }
-        if judge::natural_limit_reached(pos, &self.shared.rules) {
-            let lost = !pos.has_legal_move();
-            return Some(if lost { Score::mated_in(ply).0 } else { Score::DRAW.0 });
+        if judge::natural_limit_reached(pos, rules) {
+            if !pos.has_legal_move() {
+                return Some(Score::mated_in(ply).0);
+            }
+            return Some(self.rule_score(GameResult::Draw, EndReason::NaturalLimit, ply));
         }
         None
     }
 
-    fn rule_score(&self, result: GameResult, ply: i32) -> i32 {
-        let loser = match result {
-            GameResult::RedLoses => Color::Red,
-            GameResult::BlackLoses => Color::Black,
-            GameResult::Draw | GameResult::Ongoing => return Score::DRAW.0,
-        };
+    /// A verdict as a score. A draw counts as the rules have it: it may be a win by rule.
+    fn rule_score(&self, verdict: GameResult, reason: EndReason, ply: i32) -> i32 {
+        let result = if verdict == GameResult::Draw { self.shared.rules.draw_by(reason) } else { verdict };
+        let Some(loser) = result.loser() else { return Score::DRAW.0 };
         let size = Score::RULE_WIN - ply;
         if loser == self.position().side_to_move() { -size } else { size }
     }

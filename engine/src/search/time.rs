@@ -1,8 +1,11 @@
-//! How long a move may take. Integer milliseconds; never consulted where only nodes or depth limit.
+//! How long a move may take. Integer milliseconds, or nodes that stand for them; never consulted where only nodes or
+//! depth limit.
 
 use std::time::Instant;
 
-use super::limits::{Clock, Limits};
+use xiangqi::Color;
+
+use super::limits::Limits;
 
 /// Moves that a sudden-death clock is thought to have to last for.
 const EXPECTED_MOVES: u64 = 32;
@@ -15,28 +18,44 @@ const HARD_SHARE: u64 = 60;
 /// Scales are in percent.
 const WHOLE: u64 = 100;
 
-/// The time of one search.
+/// The time of one search: on the wall clock, or in nodes that stand for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Timer {
     start: Instant,
+    unit: Unit,
     /// No further iteration is begun after this, scaled by how settled the best move is.
-    soft_ms: Option<u64>,
+    soft: Option<u64>,
     /// The search is broken off at this.
-    hard_ms: Option<u64>,
+    hard: Option<u64>,
+}
+
+/// What time is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Milliseconds,
+    Nodes,
 }
 
 impl Timer {
-    pub(crate) fn new(limits: &Limits) -> Timer {
-        let start = Instant::now();
-        let (soft_ms, hard_ms) = match (limits.movetime_ms, limits.clock) {
-            (Some(ms), _) => (None, Some(ms.saturating_sub(limits.overhead_ms).max(1))),
+    /// The time that limits give. `node_clock` is what is left on a clock that is kept in nodes.
+    pub(crate) fn new(limits: &Limits, node_clock: Option<u64>) -> Timer {
+        let (unit, rate) = match limits.nodes_per_ms {
+            Some(rate) => (Unit::Nodes, rate.max(1)),
+            None => (Unit::Milliseconds, 1),
+        };
+        let units = |ms: u64| ms.saturating_mul(rate);
+        let overhead = units(limits.overhead_ms);
+        let (soft, hard) = match (limits.movetime_ms, limits.clock) {
+            (Some(ms), _) => (None, Some(units(ms).saturating_sub(overhead).max(1))),
             (None, Some(clock)) => {
-                let (soft, hard) = budget(clock, limits.overhead_ms);
+                let left = node_clock.unwrap_or(units(clock.time_ms));
+                let increment = units(clock.increment_ms);
+                let (soft, hard) = budget(left, increment, clock.moves_to_go, overhead);
                 (Some(soft), Some(hard))
             }
             (None, None) => (None, None),
         };
-        Timer { start, soft_ms, hard_ms }
+        Timer { start: Instant::now(), unit, soft, hard }
     }
 
     /// For display.
@@ -44,48 +63,109 @@ impl Timer {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    fn spent(&self, nodes: u64) -> u64 {
+        match self.unit {
+            Unit::Milliseconds => self.elapsed_ms(),
+            Unit::Nodes => nodes,
+        }
+    }
+
+    /// The nodes at which the search is broken off, where time is counted in them.
+    pub(crate) fn hard_nodes(&self) -> Option<u64> {
+        self.hard.filter(|_| self.unit == Unit::Nodes)
+    }
+
     /// Does a clock run, so that time may be saved for later moves?
     pub(crate) fn has_clock(&self) -> bool {
-        self.soft_ms.is_some()
+        self.soft.is_some()
     }
 
-    pub(crate) fn hard_reached(&self) -> bool {
-        self.hard_ms.is_some_and(|hard| self.elapsed_ms() >= hard)
+    /// Must the search be broken off, after so many nodes?
+    pub(crate) fn hard_reached(&self, nodes: u64) -> bool {
+        self.hard.is_some_and(|hard| self.spent(nodes) >= hard)
     }
 
-    /// Should no further iteration be begun? `scale` in percent of the ordinary share.
-    pub(crate) fn soft_reached(&self, scale: u64) -> bool {
-        self.soft_ms.is_some_and(|soft| self.elapsed_ms().saturating_mul(WHOLE) >= soft.saturating_mul(scale))
+    /// Should no further iteration be begun, after so many nodes? `scale` in percent of the ordinary share.
+    pub(crate) fn soft_reached(&self, scale: u64, nodes: u64) -> bool {
+        self.soft.is_some_and(|soft| self.spent(nodes).saturating_mul(WHOLE) >= soft.saturating_mul(scale))
     }
 }
 
-/// Ordinary and greatest time for a move, in ms.
-fn budget(clock: Clock, overhead_ms: u64) -> (u64, u64) {
-    let left = clock.time_ms.saturating_sub(overhead_ms).max(1);
-    let moves = clock.moves_to_go.map_or(EXPECTED_MOVES, |n| u64::from(n.clamp(1, 50)));
-    let share = left / moves + clock.increment_ms * INCREMENT_SHARE / WHOLE;
+/// Ordinary and greatest time for a move, in the unit of `left`, `increment` and `overhead`.
+fn budget(left: u64, increment: u64, moves_to_go: Option<u32>, overhead: u64) -> (u64, u64) {
+    let left = left.saturating_sub(overhead).max(1);
+    let moves = moves_to_go.map_or(EXPECTED_MOVES, |n| u64::from(n.clamp(1, 50)));
+    let share = (left / moves).saturating_add(increment / WHOLE * INCREMENT_SHARE);
     // The last move before a time control may use nearly all that is left.
-    let most = if moves == 1 { left * 9 / 10 } else { left * HARD_SHARE / WHOLE };
-    let hard = (share * HARD_FACTOR).min(most).max(1);
+    let most = if moves == 1 { left / 10 * 9 } else { left / WHOLE * HARD_SHARE };
+    let hard = share.saturating_mul(HARD_FACTOR).min(most).max(1);
     (share.min(hard), hard)
+}
+
+/// The clocks of a game whose time is counted in nodes (`nodestime`): what each side has left is kept here from
+/// move to move, because a GUI counts in milliseconds what is spent.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeClocks {
+    rate: u64,
+    left: [Option<u64>; 2],
+}
+
+impl NodeClocks {
+    /// What a side has left; the first time in a game (or at another rate), what its clock shows.
+    pub(crate) fn left(&mut self, limits: &Limits, side: Color) -> Option<u64> {
+        let (rate, clock) = (limits.nodes_per_ms?.max(1), limits.clock?);
+        if rate != self.rate {
+            *self = NodeClocks { rate, left: [None; 2] };
+        }
+        Some(*self.left[side.index()].get_or_insert(clock.time_ms.saturating_mul(rate)))
+    }
+
+    /// A side has moved after so many nodes.
+    pub(crate) fn spend(&mut self, limits: &Limits, side: Color, nodes: u64) {
+        let (Some(left), Some(clock)) = (&mut self.left[side.index()], limits.clock) else { return };
+        if limits.nodes_per_ms.is_some() {
+            let increment = clock.increment_ms.saturating_mul(self.rate);
+            *left = left.saturating_add(increment).saturating_sub(nodes);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::Clock;
 
     #[test]
     fn no_budget_passes_the_clock() {
-        for time_ms in [0, 1, 5, 50, 1000, 60_000, 3_600_000] {
-            for increment_ms in [0, 10, 1000] {
+        for time_ms in [0, 1, 5, 50, 1000, 60_000, 3_600_000, u64::MAX] {
+            for increment_ms in [0, 10, 1000, u64::MAX] {
                 for moves_to_go in [None, Some(0), Some(1), Some(2), Some(40), Some(1000)] {
                     for overhead in [0, 30, 5000] {
-                        let clock = Clock { time_ms, increment_ms, moves_to_go };
-                        let (soft, hard) = budget(clock, overhead);
-                        assert!(soft <= hard && hard <= time_ms.max(1), "{clock:?} {overhead}");
+                        let (soft, hard) = budget(time_ms, increment_ms, moves_to_go, overhead);
+                        let case = (time_ms, increment_ms, moves_to_go, overhead);
+                        assert!(soft <= hard && hard <= time_ms.max(1), "{case:?}");
                     }
                 }
             }
         }
+    }
+
+    #[test]
+    fn clocks_in_nodes_are_carried() {
+        let clock = Clock { time_ms: 1000, increment_ms: 10, moves_to_go: None };
+        let limits = Limits { clock: Some(clock), nodes_per_ms: Some(3), ..Limits::default() };
+        let mut clocks = NodeClocks::default();
+        assert_eq!(clocks.left(&limits, Color::Red), Some(3000));
+        clocks.spend(&limits, Color::Red, 530);
+        // What the GUI says of the time left is not asked again.
+        let later = Limits { clock: Some(Clock { time_ms: 7, ..clock }), ..limits.clone() };
+        assert_eq!(clocks.left(&later, Color::Red), Some(2500));
+        assert_eq!(clocks.left(&limits, Color::Black), Some(3000), "the other side has its own");
+        clocks.spend(&limits, Color::Red, 1_000_000);
+        assert_eq!(clocks.left(&limits, Color::Red), Some(0));
+        let faster = Limits { nodes_per_ms: Some(4), ..limits.clone() };
+        assert_eq!(clocks.left(&faster, Color::Red), Some(4000), "another rate is another clock");
+        let wall = Limits { nodes_per_ms: None, ..limits };
+        assert_eq!(clocks.left(&wall, Color::Red), None);
     }
 }

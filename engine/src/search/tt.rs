@@ -9,9 +9,12 @@
 //! `check ^ data` is not its key and treats the entry as absent.
 
 use std::sync::Weak;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
+use xiangqi::judge::NATURAL_LIMIT_PLIES;
 use xiangqi::{Move, Position, Score};
+
+use super::natural_limit::NaturalLimit;
 
 const ENTRIES: usize = 4;
 const CLUSTER_BYTES: usize = 64;
@@ -20,9 +23,6 @@ const GENERATIONS: u8 = 32;
 const DEPTH_OFFSET: i32 = 8;
 /// An entry's age counts as so many plies less when a place is needed.
 const AGE_WEIGHT: i32 = 8;
-/// From this count of the natural limit on, the table distinguishes it, in steps of so many plies.
-const LIMIT_IN_KEY: u16 = 64;
-const LIMIT_STEP: u16 = 8;
 /// "No evaluation known" (in check).
 pub(crate) const NO_EVAL: i32 = i16::MIN as i32;
 
@@ -83,6 +83,8 @@ struct Cluster([AtomicU64; 2 * ENTRIES]);
 pub struct Table {
     clusters: Vec<Cluster>,
     generation: AtomicU8,
+    /// The natural limit by which keys are made, in plies.
+    natural_limit: AtomicU16,
 }
 
 /// A score at `ply` as it is stored: mates count from the node instead of from the root. Wins by rule depend
@@ -113,7 +115,13 @@ impl Table {
     pub fn new(mib: usize) -> Table {
         let count = mib.max(1).saturating_mul(1 << 20) / CLUSTER_BYTES;
         let clusters = (0..count).map(|_| Cluster::default()).collect();
-        Table { clusters, generation: AtomicU8::new(0) }
+        let natural_limit = AtomicU16::new(NATURAL_LIMIT_PLIES);
+        Table { clusters, generation: AtomicU8::new(0), natural_limit }
+    }
+
+    /// From now on keys are made by this natural limit (in plies); for those who look in from outside.
+    pub fn set_natural_limit(&self, plies: u16) {
+        self.natural_limit.store(plies, Relaxed);
     }
 
     /// Size in mebibytes.
@@ -220,20 +228,10 @@ impl TableView {
     /// What is known of this position, its score as seen from it; `None` also where the table is gone. A move of
     /// another position (a collision) is left out.
     pub fn probe(&self, pos: &Position) -> Option<Entry> {
-        let entry = self.0.upgrade()?.probe(position_key(pos), 0)?;
+        let table = self.0.upgrade()?;
+        let entry = table.probe(NaturalLimit::of(table.natural_limit.load(Relaxed)).key(pos), 0)?;
         Some(Entry { mv: entry.mv.filter(|mv| pos.why_illegal(*mv).is_none()), ..entry })
     }
-}
-
-/// The key under which the table knows a position. Near the natural limit positions differ by it.
-#[inline]
-pub(crate) fn position_key(pos: &Position) -> u64 {
-    let count = pos.no_capture_plies();
-    if count < LIMIT_IN_KEY {
-        return pos.key();
-    }
-    let step = u64::from((count - LIMIT_IN_KEY) / LIMIT_STEP) + 1;
-    pos.key() ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn pack(entry: &Entry, ply: i32, generation: u8) -> u64 {
