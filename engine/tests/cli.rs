@@ -78,6 +78,15 @@ fn nets_are_made_checked_and_benched() {
     let (code, value) = json(&["net", "verify", file, "--positions", "200", "--json"]);
     assert_eq!((code, &value["ok"]), (0, &Value::Bool(true)), "{value}");
     let id = value["id"].clone();
+    let copy = folder.path().join("copy.nnue");
+    let copied = copy.to_str().expect("UTF-8");
+    let (code, exported) = json(&["net", "export", file, "--out", copied, "--json"]);
+    assert_eq!((code, &exported["id"], &exported["out"]), (0, &id, &copied.into()));
+    assert_eq!(std::fs::read(&copy).expect("the copy"), std::fs::read(&path).expect("the net"));
+    std::fs::write(&copy, "something else").expect("a file");
+    assert_eq!(chuhe(&["net", "export", file, "--out", copied]).0, 2, "an existing file stays");
+    assert_eq!(chuhe(&["net", "export", copied, "--out", file, "--overwrite"]).0, 2, "no net");
+    assert_eq!(chuhe(&["net", "export", "none", "--out", copied]).0, 2);
     let backends = json(&["backends", "--json"]).1;
     assert_eq!(value["backends"], backends);
 

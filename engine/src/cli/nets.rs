@@ -1,4 +1,4 @@
-//! `chuhe backends`, `chuhe net random`, `chuhe net verify`
+//! `chuhe backends`, `chuhe net random`, `chuhe net verify`, `chuhe net export`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use nnue_format::net::read;
+use nnue_format::net::{put_in_place, read};
 use nnue_format::{Architecture, Description, Eval, NetFile, Overwrite, QuantisedNet, reference};
 use nnue_infer::{Backend, EngineNet, Evaluator};
 use rand_core::{Rng, SeedableRng};
@@ -15,6 +15,7 @@ use serde_json::json;
 use xiangqi::{Position, Score};
 
 use super::{CHECK_FAILED, Show};
+use crate::eval::load_net;
 
 /// Random games of a verification are so long at most, in plies.
 const VERIFY_GAME_PLIES: usize = 200;
@@ -39,6 +40,8 @@ pub(super) enum NetVerb {
     Random(RandomArguments),
     /// Check a net file, and that every backend of this CPU evaluates it as the reference does
     Verify(VerifyArguments),
+    /// Check a net file and write it to another place, whole or not at all
+    Export(ExportArguments),
 }
 
 #[derive(Args)]
@@ -70,10 +73,25 @@ pub(super) struct VerifyArguments {
     show: Show,
 }
 
+#[derive(Args)]
+pub(super) struct ExportArguments {
+    /// The net file
+    file: PathBuf,
+    /// The file to write, or a folder: the file is named after the net's id then
+    #[arg(long)]
+    out: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    overwrite: bool,
+    #[command(flatten)]
+    show: Show,
+}
+
 pub(super) fn run(verb: &NetVerb) -> anyhow::Result<ExitCode> {
     match verb {
         NetVerb::Random(arguments) => random(arguments),
         NetVerb::Verify(arguments) => verify(arguments),
+        NetVerb::Export(arguments) => export(arguments),
     }
 }
 
@@ -88,6 +106,24 @@ fn random(arguments: &RandomArguments) -> anyhow::Result<ExitCode> {
     let overwrite = if arguments.overwrite { Overwrite::Yes } else { Overwrite::No };
     let id = file.write(&arguments.out, overwrite)?;
     let out = arguments.out.display().to_string();
+    let result = json!({ "id": id.to_string(), "arch": arch.to_string(), "out": out });
+    arguments.show.print(&result, || format!("{out}: {arch}, id {id}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn export(arguments: &ExportArguments) -> anyhow::Result<ExitCode> {
+    let spec = arguments.file.to_string_lossy();
+    let Some(loaded) = load_net(&spec, Backend::best())? else {
+        anyhow::bail!("{spec:?} stands for the hand-crafted evaluation, which is no net: nothing to export")
+    };
+    let (id, arch) = (loaded.id, loaded.net.arch());
+    let path = match arguments.out.is_dir() {
+        true => arguments.out.join(id.file_name()),
+        false => arguments.out.clone(),
+    };
+    let overwrite = if arguments.overwrite { Overwrite::Yes } else { Overwrite::No };
+    put_in_place(&path, &loaded.bytes, overwrite)?;
+    let out = path.display().to_string();
     let result = json!({ "id": id.to_string(), "arch": arch.to_string(), "out": out });
     arguments.show.print(&result, || format!("{out}: {arch}, id {id}"))?;
     Ok(ExitCode::SUCCESS)

@@ -207,25 +207,41 @@ impl Options {
         text: &str,
     ) -> Result<Change, OptionError> {
         let n = Value { row, names, text }.read()?;
-        let on = n != 0;
+        Ok(match row.id {
+            OptionId::DebugLog => Change::Log(if is_empty(text) { String::new() } else { text.to_owned() }),
+            OptionId::Numa => Change::Numa(text.to_owned()),
+            OptionId::Threads => Change::Threads(n as usize),
+            OptionId::Hash => Change::Hash(n as usize),
+            OptionId::ClearHash => Change::ClearHash,
+            OptionId::NewGame => Change::NewGame,
+            OptionId::EvalFile => Change::Net { file: text.to_owned(), backend: self.backend.clone() },
+            OptionId::Backend => Change::Net { file: self.eval_file.clone(), backend: text.to_owned() },
+            id if self.keep_rule(id, n) => Change::Rules,
+            id => {
+                self.keep(id, n);
+                Change::Kept
+            }
+        })
+    }
+
+    /// Keeps what a game is judged by. False for other options.
+    fn keep_rule(&mut self, id: OptionId, n: u32) -> bool {
         let index = n as usize;
-        match row.id {
-            OptionId::DebugLog => {
-                return Ok(Change::Log(if is_empty(text) { String::new() } else { text.to_owned() }));
-            }
-            OptionId::Numa => return Ok(Change::Numa(text.to_owned())),
-            OptionId::Threads => return Ok(Change::Threads(index)),
-            OptionId::Hash => return Ok(Change::Hash(index)),
-            OptionId::ClearHash => return Ok(Change::ClearHash),
-            OptionId::NewGame => return Ok(Change::NewGame),
-            OptionId::EvalFile => {
-                return Ok(Change::Net { file: text.to_owned(), backend: self.backend.clone() });
-            }
-            OptionId::Backend => {
-                return Ok(Change::Net { file: self.eval_file.clone(), backend: text.to_owned() });
-            }
-            // Told for the GUI's sake: how time is shared out does not depend on it.
-            OptionId::Ponder => {}
+        match id {
+            OptionId::Repetition => self.rules.set = RULE_SETS[index % RULE_SETS.len()],
+            OptionId::Draw => self.rules.draws = DRAW_RULES[index % DRAW_RULES.len()],
+            OptionId::MateThreat => self.rules.mate_threat_depth = n as u8,
+            OptionId::SixtyMove => self.sixty_move = n != 0,
+            OptionId::SixtyMovePlies => self.sixty_move_plies = n as u16,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Keeps what is looked at when it is needed.
+    fn keep(&mut self, id: OptionId, n: u32) {
+        let (on, index) = (n != 0, n as usize);
+        match id {
             OptionId::MultiPv => self.multi_pv = index,
             OptionId::Overhead => self.overhead_ms = n.into(),
             OptionId::NodesTime => self.nodes_per_ms = n.into(),
@@ -241,20 +257,9 @@ impl Options {
             OptionId::Batch => self.batch = on,
             OptionId::Debug => self.debug = on,
             OptionId::Resign => self.resign = on,
-            OptionId::Repetition => self.rules.set = RULE_SETS[index % RULE_SETS.len()],
-            OptionId::Draw => self.rules.draws = DRAW_RULES[index % DRAW_RULES.len()],
-            OptionId::MateThreat => self.rules.mate_threat_depth = n as u8,
-            OptionId::SixtyMove => self.sixty_move = on,
-            OptionId::SixtyMovePlies => self.sixty_move_plies = n as u16,
+            // `Ponder` is told for the GUI's sake: how time is shared out does not depend on it.
+            _ => {}
         }
-        Ok(match row.id {
-            OptionId::Repetition
-            | OptionId::Draw
-            | OptionId::MateThreat
-            | OptionId::SixtyMove
-            | OptionId::SixtyMovePlies => Change::Rules,
-            _ => Change::Kept,
-        })
     }
 
     /// By which rules games are judged now.
