@@ -4,9 +4,13 @@
 
 mod asian;
 mod chase;
+mod chinese;
 mod competition;
 mod cycle;
+pub mod explain;
+mod mate_threat;
 mod rules;
+mod switches;
 #[cfg(test)]
 mod tests;
 
@@ -14,6 +18,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 pub use rules::{DrawRule, NATURAL_LIMIT_PLIES, RuleSet, Rules, UnknownDrawRule, UnknownRuleSet};
+pub use switches::{Basis, ChaseReading, Known, SwitchRow, Switches};
 
 use cycle::{Checks, Cycle};
 
@@ -93,15 +98,31 @@ impl fmt::Display for EndReason {
     }
 }
 
-/// What a side did through a cycle of positions, from the least to the gravest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What a side did through a cycle of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Conduct {
     /// 允许循环
     Allowed,
     /// 长捉
     PerpetualChase,
+    /// 长杀; with [`RuleSet::Chinese`] alone.
+    PerpetualMateThreat,
+    /// Checks, chases and mate threats by turns (一将一捉, 一将一杀, 一杀一捉); with
+    /// [`RuleSet::Chinese`] alone.
+    MixedAttacks,
     /// 长将
     PerpetualCheck,
+}
+
+impl Conduct {
+    /// How grave it is: the side with the higher level loses.
+    pub const fn level(self) -> u8 {
+        match self {
+            Conduct::Allowed => 0,
+            Conduct::PerpetualChase | Conduct::PerpetualMateThreat | Conduct::MixedAttacks => 1,
+            Conduct::PerpetualCheck => 2,
+        }
+    }
 }
 
 impl fmt::Display for Conduct {
@@ -109,6 +130,8 @@ impl fmt::Display for Conduct {
         f.write_str(match self {
             Conduct::Allowed => "allowed",
             Conduct::PerpetualChase => "perpetual_chase",
+            Conduct::PerpetualMateThreat => "perpetual_mate_threat",
+            Conduct::MixedAttacks => "mixed_attacks",
             Conduct::PerpetualCheck => "perpetual_check",
         })
     }
@@ -123,9 +146,9 @@ pub struct Repetition {
     pub red: Conduct,
     /// Black's conduct.
     pub black: Conduct,
-    /// Black's pieces that Red chased, on their squares at the cycle's start.
+    /// Black's pieces that Red's conduct consisted in chasing, on their squares at the cycle's start.
     pub chased_by_red: Bitboard,
-    /// Red's pieces that Black chased, on their squares at the cycle's start.
+    /// Red's pieces that Black's conduct consisted in chasing, on their squares at the cycle's start.
     pub chased_by_black: Bitboard,
 }
 
@@ -141,8 +164,12 @@ impl Repetition {
                 Conduct::Allowed
             }
         };
-        let (red, black) = (conduct(Color::Red), conduct(Color::Black));
-        let result = match red.cmp(&black) {
+        Repetition::between(Color::ALL.map(conduct), chased)
+    }
+
+    /// The verdict between Red's conduct and Black's.
+    fn between([red, black]: [Conduct; 2], chased: [Bitboard; 2]) -> Repetition {
+        let result = match red.level().cmp(&black.level()) {
             Ordering::Greater => GameResult::RedLoses,
             Ordering::Less => GameResult::BlackLoses,
             Ordering::Equal => GameResult::Draw,
@@ -227,11 +254,14 @@ pub fn search_repetition(game: &Game, rules: &Rules, root_len: usize) -> Option<
 /// Judges the cycle from the position after `first` plies to the current one, which is the same.
 fn judge_cycle(game: &Game, first: usize, rules: &Rules) -> Repetition {
     let cycle = Cycle::new(game, first);
-    match rules.set {
-        RuleSet::Competition => competition::judge(&cycle),
-        RuleSet::AllowChase => Repetition::of(cycle.checks(), [Bitboard::EMPTY; 2]),
-        // FIXME: the other rule sets' judges.
-        _ => asian::judge(&cycle),
+    match rules.set.switches().chase.value {
+        ChaseReading::None => Repetition::of(cycle.checks(), [Bitboard::EMPTY; 2]),
+        ChaseReading::Competition => competition::judge(&cycle),
+        ChaseReading::Asian => asian::judge(&cycle),
+        ChaseReading::Chinese => {
+            let threats = rules.set.switches().mate_threats.value;
+            chinese::judge(&cycle, if threats { rules.mate_threat_depth } else { 0 })
+        }
     }
 }
 

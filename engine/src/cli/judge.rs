@@ -1,11 +1,15 @@
 //! `chuhe judge`
 
+mod explained;
+
 use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::Context;
 use clap::Args;
+use explained::Lang;
 use serde_json::json;
+use xiangqi::judge::explain::explain;
 use xiangqi::judge::{self, DrawRule, RuleSet, Rules, Status};
 use xiangqi::{Game, Move, Position};
 
@@ -13,12 +17,12 @@ use super::{FenOption, Show, position};
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// By which rules repetitions are judged
+    /// By which rules repetitions are judged: competition, asian, chinese, allow-chase, sky, yitian
     #[arg(long, default_value = "competition")]
     rules: String,
-    /// Plies without capture that draw the game, 1 to 150, or none
-    #[arg(long, value_name = "PLIES", default_value = "120")]
-    natural_limit: NaturalLimit,
+    /// Plies without capture that draw the game, 1 to 150, or none; the rule set's own (120) if not given
+    #[arg(long, value_name = "PLIES")]
+    natural_limit: Option<NaturalLimit>,
     /// What draws count as, for analysis: None, DrawAsBlackWin, DrawAsRedWin, DrawRepAsBlackWin,
     /// DrawRepAsRedWin
     #[arg(long, value_name = "RULE", default_value = "None")]
@@ -32,6 +36,12 @@ pub(super) struct Arguments {
     /// The moves, in coordinates, with blanks between; may be empty
     #[arg(long, default_value = "")]
     moves: String,
+    /// Say what each move did, and what that makes of each side
+    #[arg(long)]
+    explain: bool,
+    /// The language of the explanation
+    #[arg(long, value_enum, default_value_t = Lang::Both, requires = "explain")]
+    lang: Lang,
     #[command(flatten)]
     show: Show,
 }
@@ -69,11 +79,12 @@ fn judged(start: Position, moves: &[Move], rules: Rules) -> anyhow::Result<(Game
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let set: RuleSet = arguments.rules.parse().context("--rules")?;
+    let own: Rules = set.into();
     let rules = Rules {
-        set,
-        natural_limit: arguments.natural_limit.0,
+        natural_limit: arguments.natural_limit.map_or(own.natural_limit, |limit| limit.0),
         draws: arguments.draw_rule,
         mate_threat_depth: arguments.mate_threat_depth,
+        ..own
     };
     let start = position(&arguments.fen.fen)?;
     let mut moves = Vec::new();
@@ -86,7 +97,16 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     };
     let (red, black) = (conduct(|verdict| verdict.red), conduct(|verdict| verdict.black));
     let (result, reason) = (status.result.to_string(), status.reason.map(|reason| reason.to_string()));
-    let json = json!({ "result": result, "reason": reason, "red": red, "black": black, "ply": game.len() });
+    let mut json =
+        json!({ "result": result, "reason": reason, "red": red, "black": black, "ply": game.len() });
+    let explanation = arguments.explain.then(|| explain(&game, rules));
+    if let Some(explanation) = &explanation {
+        json["explanation"] = explained::value(explanation, arguments.lang);
+    }
+    if !set.switches().is_public() {
+        json["definition"] = explained::switches_value(set);
+        eprintln!("chuhe: {}", explained::unknown_line(set));
+    }
     arguments.show.print(&json, || {
         let mut text = format!("{result} after {} plies", game.len());
         if let Some(reason) = &reason {
@@ -94,6 +114,10 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
         if let (Some(red), Some(black)) = (&red, &black) {
             text += &format!(" (red: {red}, black: {black})");
+        }
+        if let Some(explanation) = &explanation {
+            text += "\n";
+            text += &explained::lines(explanation, arguments.lang);
         }
         text
     })?;

@@ -76,7 +76,7 @@ fn chases(position: &Position, chaser: Color, targets: Bitboard) -> MoveList {
 }
 
 /// Did this attack stand before the move `change` led from `before` to where it is a chase?
-fn stood(before: &Position, attack: Move, change: PieceChange) -> bool {
+pub(super) fn stood(before: &Position, attack: Move, change: PieceChange) -> bool {
     let from = if attack.from() == change.to { change.from } else { attack.from() };
     let attack = Move::new(from, attack.to());
     let blind = Blind { checkers: before.checkers(), behind_attacker: true };

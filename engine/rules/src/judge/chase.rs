@@ -35,11 +35,11 @@ pub(super) fn chasers(position: &Position, side: Color) -> Bitboard {
 }
 
 /// Those of `targets` that `chaser` chases in this position, as if it were to move.
-pub(super) fn chased(position: &Position, chaser: Color, targets: Bitboard) -> Bitboard {
+pub(super) fn chased(position: &Position, chaser: Color, targets: Bitboard, blind: Blind) -> Bitboard {
     let mut chased = Bitboard::EMPTY;
     for from in chasers(position, chaser) {
         let attacked = position.attacks(from) & targets.without(chased);
-        chased |= attacked.filter(|&to| is_chase(position, Move::new(from, to), Blind::default())).collect();
+        chased |= attacked.filter(|&to| is_chase(position, Move::new(from, to), blind)).collect();
     }
     chased
 }
@@ -49,7 +49,7 @@ pub(super) fn is_chase(position: &Position, attack: Move, blind: Blind) -> bool 
     let pair = position.piece_on(attack.from()).zip(position.piece_on(attack.to()));
     pair.is_some_and(|(attacker, victim)| {
         leaves_king_safe(position, attack, blind)
-            && !(attacker.kind() == victim.kind() && attacks_back(position, attack))
+            && !(attacker.kind() == victim.kind() && attacks_back(position, attack, blind))
             && (worth_more(attacker.kind(), victim.kind()) || protectors(position, attack, blind).is_empty())
     })
 }
@@ -65,9 +65,9 @@ pub(super) fn leaves_king_safe(position: &Position, attack: Move, blind: Blind) 
 }
 
 /// Can the victim of an attack take its attacker instead, if its side were to move?
-pub(super) fn attacks_back(position: &Position, attack: Move) -> bool {
+pub(super) fn attacks_back(position: &Position, attack: Move, blind: Blind) -> bool {
     let back = Move::new(attack.to(), attack.from());
-    position.attacks(back.from()).has(back.to()) && leaves_king_safe(position, back, Blind::default())
+    position.attacks(back.from()).has(back.to()) && leaves_king_safe(position, back, blind)
 }
 
 /// Captures that are a chase even of a protected piece.

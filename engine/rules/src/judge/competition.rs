@@ -4,8 +4,9 @@
 //! - 长捉: there is a piece that each of the chaser's moves chases and each of its owner's moves
 //!   frees from all chase. There is no chase at all in a cycle with a check in it.
 
+use super::Repetition;
+use super::chase::{self, Blind};
 use super::cycle::Cycle;
-use super::{Repetition, chase};
 use crate::bitboard::Bitboard;
 use crate::color::Color;
 
@@ -28,7 +29,7 @@ fn perpetually_chased(cycle: &Cycle<'_>) -> [Bitboard; 2] {
                 continue;
             }
             let here = rewind.squares(!chaser, remaining);
-            let now = rewind.names(chase::chased(rewind.position(), chaser, here));
+            let now = rewind.names(chase::chased(rewind.position(), chaser, here, Blind::default()));
             // The chaser's own move must chase it, its owner's must free it.
             left[chaser.index()] = if chaser == rewind.mover() { now } else { remaining.without(now) };
         }

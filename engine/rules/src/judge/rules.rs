@@ -52,14 +52,6 @@ impl RuleSet {
             RuleSet::Yitian => "yitian",
         }
     }
-
-    /// Which standing of a position on the board is judged: the second or the third.
-    pub const fn deciding_occurrence(self) -> usize {
-        match self {
-            RuleSet::Competition => 3,
-            _ => 2,
-        }
-    }
 }
 
 impl fmt::Display for RuleSet {
@@ -181,9 +173,10 @@ impl Rules {
 }
 
 impl From<RuleSet> for Rules {
-    /// The rule set with the natural limit of 120 plies, draws as draws and no mate threats.
+    /// The rule set with its own natural limit, draws as draws and no mate threats.
     fn from(set: RuleSet) -> Rules {
-        Rules { set, natural_limit: NATURAL_LIMIT_PLIES, draws: DrawRule::None, mate_threat_depth: 0 }
+        let natural_limit = set.switches().natural_limit.value;
+        Rules { set, natural_limit, draws: DrawRule::None, mate_threat_depth: 0 }
     }
 }
 

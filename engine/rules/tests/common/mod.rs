@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part of this")]
 
 pub mod slow;
+pub mod slow_judge;
 
 use xiangqi::zones::zone;
 use xiangqi::{Color, Piece, PieceKind, Position, Setup, Square};

@@ -26,7 +26,7 @@ impl Slow {
         Slow { board, red: setup.side_to_move == xiangqi::Color::Red }
     }
 
-    fn get(&self, f: i32, r: i32) -> Option<u8> {
+    pub fn get(&self, f: i32, r: i32) -> Option<u8> {
         ((0..9).contains(&f) && (0..10).contains(&r)).then(|| self.board[r as usize][f as usize])
     }
 
@@ -35,7 +35,7 @@ impl Slow {
     }
 
     /// Every place the piece on (f, r) can go by its gait, own pieces left out.
-    fn targets(&self, f: i32, r: i32) -> Vec<(i32, i32)> {
+    pub fn targets(&self, f: i32, r: i32) -> Vec<(i32, i32)> {
         let Some(piece) = self.get(f, r) else { return Vec::new() };
         let red = piece.is_ascii_uppercase();
         let mut out = Vec::new();
@@ -133,7 +133,7 @@ impl Slow {
             .any(|(f, r)| self.targets(f, r).into_iter().any(|(tf, tr)| self.get(tf, tr) == Some(king)))
     }
 
-    fn squares(&self, red: bool) -> Vec<(i32, i32)> {
+    pub fn squares(&self, red: bool) -> Vec<(i32, i32)> {
         let all = (0..10).flat_map(|r| (0..9).map(move |f| (f, r)));
         all.filter(|&(f, r)| self.get(f, r).is_some_and(|c| c != b'.' && c.is_ascii_uppercase() == red))
             .collect()
