@@ -202,6 +202,9 @@ fn a_comment_longer_than_the_file_is_a_cut() {
     let game = read_one(&bytes);
     assert_eq!(game.tree.len(), 1);
     assert_eq!(game.main_fault().expect("cut").kind, FaultKind::Cut);
+    let start = [header(), record((0, 0), (0, 0), 0xf0, b"abc")].concat();
+    let game = read_one(&start[..start.len() - 1]);
+    assert_eq!((game.tree.len(), game.main_fault().expect("cut").kind), (0, FaultKind::Cut));
 }
 
 #[test]
