@@ -192,6 +192,18 @@ fn cut_anywhere() {
     }
 }
 
+/// A file that is cut behind its whole main line lacks something all the same.
+#[test]
+fn a_cut_side_line_is_an_error_of_the_game() {
+    let start = record((0, 0), (0, 0), 0xf0, b"");
+    let bytes =
+        [header(), start, record((7, 2), (4, 2), 0x0f, b""), record((1, 2), (4, 2), 0xf0, b"")].concat();
+    let game = read_one(&bytes);
+    assert_eq!((game.tree.main_line().len(), game.tree.len(), game.main_fault()), (1, 2, None));
+    let cut = game.error().expect("a cut file");
+    assert_eq!((cut.kind, cut.variation, cut.ply), (FaultKind::Cut, 1, 2));
+}
+
 #[test]
 fn a_comment_longer_than_the_file_is_a_cut() {
     let mut bytes = header();

@@ -46,7 +46,7 @@ impl Summary {
         let moves = game.tree.main_line();
         self.games += 1;
         self.plies += moves.len() as u64;
-        if let Some(fault) = game.main_fault() {
+        if let Some(fault) = game.error() {
             self.broken_games += 1;
             *self.faults.entry(fault.kind.word()).or_default() += 1;
         }
