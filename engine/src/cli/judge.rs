@@ -103,9 +103,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(explanation) = &explanation {
         json["explanation"] = explained::value(explanation, arguments.lang);
     }
-    if let Some(caution) = set.caution() {
+    if !set.switches().is_public() {
         json["definition"] = explained::switches_value(set);
-        eprintln!("chuhe: {caution}");
+        eprintln!("chuhe: {}", explained::unknown_line(set));
     }
     arguments.show.print(&json, || {
         let mut text = format!("{result} after {} plies", game.len());

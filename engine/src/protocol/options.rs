@@ -122,11 +122,8 @@ pub(crate) enum Change {
         /// The backend's name; `auto` for the best one.
         backend: String,
     },
-    /// Judge by other rules.
-    Rules {
-        /// The rule set was chosen, not one of its circumstances.
-        set: bool,
-    },
+    /// The rules are others.
+    Rules,
     /// Place threads so.
     Numa(String),
     /// Log to this file; empty = to none.

@@ -227,8 +227,7 @@ impl Core {
                 }
             }
             Change::NewGame => self.new_game(),
-            Change::Rules { set } => {
-                notes.extend(self.options.rules.set.caution().filter(|_| set));
+            Change::Rules => {
                 let rules = self.options.judge();
                 if let Some(searcher) = self.idle() {
                     searcher.set_rules(rules);

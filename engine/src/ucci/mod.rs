@@ -133,11 +133,8 @@ impl Ucci {
             }
             Command::BanMoves(words) => self.banned = bans(core, &words)?,
             Command::Go(go) => self.go(core, &go)?,
-            // A GUI that believes us thinking waits for an answer; one that is just being given comes first.
-            Command::Stop => {
-                core.wait();
-                core.out.line("nobestmove");
-            }
+            // A GUI that believes us thinking waits for an answer.
+            Command::Stop => core.out.line("nobestmove"),
             Command::Probe(text) => probe(core, &text)?,
             Command::PonderHit { .. } | Command::Quit => {}
         }
@@ -169,7 +166,9 @@ impl Ucci {
         }
         self.draw_offered = Arc::new(AtomicBool::new(go.draw));
         let limits = Limits { banned_moves: self.banned.clone(), ..limits(core, go.mode) };
-        let order = Order { limits, infinite: false, ponder: go.ponder };
+        // In batch mode no line is read before the answer, so that no ponderhit could come.
+        let batch = core.options.batch;
+        let order = Order { limits, infinite: false, ponder: go.ponder && !batch };
         let voice = UcciVoice::new(
             core.out.clone(),
             Arc::clone(&self.draw_offered),
@@ -177,7 +176,8 @@ impl Ucci {
             core.options.multi_pv > 1,
         );
         core.start(order, voice).map_err(|error| Fault::Session("go", error))?;
-        if core.options.batch {
+        // A search without an end goes on until stop is read.
+        if batch && go.mode != Mode::Infinite {
             core.wait();
         }
         Ok(())

@@ -3,23 +3,40 @@
 //! programs of `fuzz/` only hand them to libFuzzer.
 
 mod fen;
+mod formats;
+mod games;
 mod moves;
 mod notation;
 mod seeds;
 #[path = "../../../engine/rules/tests/common/slow.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests of the rules")]
 mod slow;
+mod uci;
 
 pub use fen::fen;
+pub use formats::{net, record};
+pub use games::{dhtmlxq, games, pgn, xqf};
 pub use moves::moves;
 pub use notation::notation;
 pub use seeds::{Seed, root, seeds};
+pub use uci::uci;
 
 /// A target: its law, called with any bytes.
 pub type Law = fn(&[u8]);
 
 /// Every target by its name, which is also that of its program and of its folder of crashers.
-pub const TARGETS: &[(&str, Law)] = &[("fen", fen), ("moves", moves), ("notation", notation)];
+pub const TARGETS: &[(&str, Law)] = &[
+    ("dhtmlxq", dhtmlxq),
+    ("fen", fen),
+    ("games", games),
+    ("moves", moves),
+    ("net", net),
+    ("notation", notation),
+    ("pgn", pgn),
+    ("record", record),
+    ("uci", uci),
+    ("xqf", xqf),
+];
 
 /// An error's text is for a person: one line, and no repetition of the whole input.
 const LONGEST_MESSAGE: usize = 500;

@@ -1,10 +1,13 @@
-use xiangqi::judge::{self, RuleSet};
-use xiangqi::{Game, Move, MoveList, Position};
+use xiangqi::judge::explain::{Language, explain};
+use xiangqi::judge::{self, RuleSet, Rules};
+use xiangqi::{Color, Game, Move, MoveList, Position};
 
 use crate::slow::Slow;
 
-/// Plies of a game that are looked at: the slow generator takes about 20 µs a position.
-const MOST_PLIES: usize = 400;
+/// Plies of a game that are looked at.
+const MOST_PLIES: usize = 300;
+/// Positions of a game that are looked at closely: the slow generator takes some hundred microseconds in a fuzzing build.
+const CLOSE_LOOKS: usize = 8;
 /// Bytes that mean something else than a move of the list.
 const TAKE_BACK: u8 = 255;
 const MOVE_BACK: u8 = 254;
@@ -20,13 +23,18 @@ pub fn moves(data: &[u8]) {
     };
     let start = Position::from_fen(&String::from_utf8_lossy(line)).unwrap_or_else(|_| Position::start());
     let mut game = Game::new(start);
+    // Spread over the game, its end included; all of a short one.
+    let stride = bytes.len().min(MOST_PLIES) / CLOSE_LOOKS + 1;
     let mut bytes = bytes.iter().copied();
-    for _ in 0..MOST_PLIES {
-        check_position(game.position());
-        check_verdicts(&game);
+    for ply in 0..MOST_PLIES {
+        if ply % stride == 0 || bytes.len() == 0 {
+            check_position(game.position());
+        }
+        check_verdicts(&game, ply % stride == 0);
         let Some(byte) = bytes.next() else { break };
         step(&mut game, byte, &mut bytes);
     }
+    check_verdicts(&game, true);
     check_take_back(game);
 }
 
@@ -84,26 +92,46 @@ fn check_position(position: &Position) {
     }
 }
 
-fn check_verdicts(game: &Game) {
-    for rules in RuleSet::ALL {
+/// Moves within which a mate threat is looked for; deeper ones take long.
+const MATE_THREAT_DEPTH: u8 = 2;
+
+/// Every rule set judges, and explains what it judges where `closely` is asked for.
+fn check_verdicts(game: &Game, closely: bool) {
+    for set in RuleSet::ALL {
+        let rules = Rules { mate_threat_depth: MATE_THREAT_DEPTH, ..set.into() };
         let status = judge::status(game, rules);
         let by_repetition = status.reason == Some(judge::EndReason::Repetition);
-        assert_eq!(status.repetition.is_some(), by_repetition, "{rules}: {game:?}");
+        assert_eq!(status.repetition.is_some(), by_repetition, "{set}: {game:?}");
         let verdict = judge::repetition(game, rules);
-        let enough = game.occurrences() as usize >= rules.deciding_occurrence();
-        assert_eq!(verdict.is_some(), enough, "{rules}: {game:?}");
+        let enough = game.occurrences() as usize >= set.deciding_occurrence();
+        assert_eq!(verdict.is_some(), enough, "{set}: {game:?}");
+        if closely || enough {
+            let explanation = explain(game, rules);
+            assert_eq!(explanation.status, status, "{set}: {game:?}");
+            if enough {
+                assert_eq!(explanation.cycle, verdict, "{set}: {game:?}");
+            }
+            for language in [Language::English, Language::Chinese] {
+                let reasons = explanation.reasons.iter().flat_map(|reasons| Color::ALL.iter().zip(reasons));
+                let mut lines: Vec<String> =
+                    reasons.map(|(&side, reason)| language.of_reason(side, reason)).collect();
+                lines.extend(explanation.moves.iter().map(|note| language.of_move(note)));
+                lines.push(language.of_scope(&explanation));
+                assert!(lines.iter().all(|line| !line.is_empty() && !line.contains('\n')), "{lines:?}");
+            }
+        }
     }
 }
 
 /// Undone to its start, a game is as it began.
 fn check_take_back(mut game: Game) {
-    let mut plies = game.moves().collect::<Vec<_>>();
+    let plies = game.moves().collect::<Vec<_>>();
     let end = game.position().clone();
     while !game.is_empty() {
         game.undo();
     }
     assert!(game.position() == game.start(), "{:?}", game.start());
-    for mv in plies.drain(..) {
+    for mv in plies {
         game.play(mv);
     }
     assert!(*game.position() == end, "{end:?}");

@@ -45,8 +45,59 @@ pub fn seeds() -> Result<Vec<Seed>> {
         }
     }
     seeds.extend(notations(&vectors("notation.json")?));
+    for (target, folder) in FOLDERS {
+        seeds.extend(files(&root().join(folder))?.into_iter().map(|bytes| (*target, bytes)));
+    }
+    for case in list(&vectors("pgn_robust.json")?) {
+        seeds.push(("pgn", text(case, "text").as_bytes().to_vec()));
+    }
+    seeds.extend(LISTS.iter().map(|list| ("games", list.as_bytes().to_vec())));
+    seeds.extend(SESSIONS.iter().map(|lines| ("uci", lines.as_bytes().to_vec())));
     Ok(seeds)
 }
+
+/// Folders of small files that are seeds as they are.
+const FOLDERS: &[(&str, &str)] = &[
+    ("dhtmlxq", "tests/data/games/dhtmlxq"),
+    ("games", "tests/data/games/dhtmlxq"),
+    ("games", "tests/data/games/xqf"),
+    ("net", "nnue-format/tests/golden"),
+    ("record", "nnue-format/tests/golden"),
+    ("xqf", "tests/data/games/xqf"),
+];
+/// Longer files are no good seeds.
+const LONGEST_SEED: usize = 20_000;
+
+fn files(folder: &Path) -> Result<Vec<Vec<u8>>> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    paths.sort();
+    let read: Result<Vec<Vec<u8>>> = paths.iter().map(std::fs::read).collect();
+    Ok(read?.into_iter().filter(|bytes| bytes.len() <= LONGEST_SEED).collect())
+}
+
+/// Formats of which there is no file in the folders.
+const LISTS: &[&str] = &[
+    "4C4/4a4/b2ank2b/9/9/1RNR1crC1/3r1p3/3cKA3/4A4/4n4 w - - id \"pj1\"; dm 3;\n\
+     rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR b - - 2 2\n",
+    "h2e2 h9g7 h0g2 i9h9\nb2e2 b9c7\n",
+    "{\"fen\":\"4k4/9/9/9/9/9/9/9/4R4/3K5 w\",\"moves\":[\"e1e2\"],\"result\":\"red_wins\"}\n",
+    "[Game \"Chinese Chess\"]\n\n1. 炮二平五 马8进7 (1... 马2进3) 2. 马二进三 {x} 车9平8 1-0\n",
+];
+
+const SESSIONS: &[&str] = &[
+    "uci\nsetoption name Threads value 2\nsetoption name MultiPV value 3\nisready\nucinewgame\n\
+     position startpos moves h2e2 h9g7\ngo depth 3\ngo infinite\nstop\nponderhit\nd\neval\nflip\n",
+    "position fen 3ak4/4a4/2R6/9/2R6/9/9/4B4/4A4/3AK1B2 w - - 0 1 moves c5c4\n\
+     go wtime 1000 btime 1000 winc 10 binc 10 movestogo 5\ngo searchmoves d9d8 ponder\nperft 2\n\
+     go perft 1\ngo mate 2\ngo movetime 5\nsetoption name Clear Hash\nsetoption name Move Overhead value 3\n",
+    "setoption name Repetition Rule value ComputerRule\nsetoption name Backend value scalar\nsetoption name Ponder \
+     value true\nposition startpos moves b0c2 b9c7 c2b0 c7b9 b0c2 b9c7 c2b0 c7b9\ngo nodes 100\n",
+    "ucicyclone\nstartpos moves h2e2\ngo movetime 10\nfen 4k4/9/9/9/9/9/9/9/4R4/3K5 w\ngo depth 2\nhelp\ndebug on\n",
+    "ucci\nsetoption usemillisec true\nsetoption hashsize 2\nsetoption newgame\nsetoption batch true\nisready\n\
+     position startpos moves h2e2 h9g7\nbanmoves b0c2 h0g2\ngo time 100 increment 0\ngo ponder time 50\n\
+     ponderhit draw\nprobe startpos moves h2e2\ngo depth 0\ngo draw nodes 50\nsetoption randomness huge\nstop\n",
+];
 
 /// A FEN line and the moves as raw ones.
 fn moves(case: &Value) -> Vec<u8> {

@@ -19,7 +19,8 @@ const CAPTURED: &str = "99";
 /// as `fen`, which has the side to move and the counters.
 pub fn write(game: &GameTree) -> String {
     let mut text = String::from("[DhtmlXQ]\n[DhtmlXQ_ver]www_dpxq_com[/DhtmlXQ_ver]\n");
-    for (tag, value) in &game.tags {
+    // The version is the writer's.
+    for (tag, value) in game.tags.iter().filter(|(tag, _)| !tag.eq_ignore_ascii_case("ver")) {
         let known = TAGS.iter().find(|(_, known)| known.eq_ignore_ascii_case(tag));
         field(&mut text, known.map_or(tag.as_str(), |&(name, _)| name), &escape(value));
     }
