@@ -31,10 +31,12 @@ pub(super) fn read(game: usize, block: &Block<'_>, lines: &Lines) -> ReadGame {
     };
     match start {
         Ok(_) => reader.read_lines(),
-        Err((field, why)) => reader.fault(FaultKind::Start, MAIN, 0, field.at, field.value.trim(), why),
+        Err((field, why)) => reader.fault(FaultKind::Start, MAIN, 0, field.at, field.value.trim(), &why),
     }
     reader.read
 }
+
+const CUT: &str = "the text ends inside the list of moves";
 
 /// A line whose moves are played and whose variations are being read.
 struct Open {
@@ -102,21 +104,14 @@ impl<'a> Reader<'a> {
                 }
                 Err((kind, why)) => {
                     let found = written.mv.map_or_else(|| written.found.to_owned(), |mv| mv.to_string());
-                    self.fault(kind, number, ply, written.at, &found, why.to_owned());
+                    self.fault(kind, number, ply, written.at, &found, why);
                     return Open { index, plies: self.line.depth(), done: 0 };
                 }
             }
         }
         if !field.closed {
             let (ply, end) = (self.line.depth() + 1, field.at + field.value.len());
-            self.fault(
-                FaultKind::Cut,
-                number,
-                ply,
-                end,
-                "",
-                "the text ends inside the list of moves".to_owned(),
-            );
+            self.fault(FaultKind::Cut, number, ply, end, "", CUT);
         }
         Open { index, plies: self.line.depth(), done: 0 }
     }
@@ -127,7 +122,7 @@ impl<'a> Reader<'a> {
             None if closed => {
                 Err((FaultKind::Unreadable, "expected four digits for two squares, as in 7747"))
             }
-            None => Err((FaultKind::Cut, "the text ends inside the list of moves")),
+            None => Err((FaultKind::Cut, CUT)),
         }
     }
 
@@ -140,8 +135,7 @@ impl<'a> Reader<'a> {
     fn report_lost(&mut self, all: &[Moves<'_>], read: &[bool]) {
         for (line, _) in all.iter().zip(read).filter(|(_, read)| !**read) {
             let why = format!("it branches off line {}, which was not read so far", line.parent);
-            let found = shown(line.field.name);
-            self.fault(FaultKind::Structure, line.number, line.ply, line.field.at, &found, why);
+            self.fault(FaultKind::Structure, line.number, line.ply, line.field.at, line.field.name, &why);
         }
         for field in &self.block.odd {
             let line = self.lines.line(field.at);
@@ -154,17 +148,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn fault(&mut self, kind: FaultKind, variation: usize, ply: usize, at: usize, found: &str, why: String) {
+    fn fault(&mut self, kind: FaultKind, variation: usize, ply: usize, at: usize, found: &str, why: &str) {
         let place = Place::Line(self.lines.line(at));
-        self.read.add_fault(GameFault {
-            kind,
-            game: self.game,
-            variation,
-            ply,
-            place,
-            found: shown(found),
-            why,
-        });
+        let (game, found, why) = (self.game, shown(found), why.to_owned());
+        self.read.add_fault(GameFault { kind, game, variation, ply, place, found, why });
     }
 }
 
