@@ -70,3 +70,41 @@ fn patterns_fit_what_they_say() {
         assert_eq!(fits(pattern, text), expected, "{pattern} {text}");
     }
 }
+
+#[test]
+fn the_conversation_is_logged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log 日志.txt");
+    std::fs::write(&path, "what was there stays\n").expect("a file");
+    let mut engine = Engine::start();
+    engine.say(&format!("setoption name Debug Log File value {}", path.display()));
+    engine.ask("isready", "readyok");
+    engine.say("foo");
+    engine.expect("info string error: *");
+    engine.say("setoption name Debug Log File value <empty>");
+    engine.ask("isready", "readyok");
+    engine.finish();
+    let log = std::fs::read_to_string(&path).expect("the log");
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[..4], ["what was there stays", ">> isready", "<< readyok", ">> foo"]);
+    assert!(fits("<< info string error: unknown command *", lines[4]), "{log}");
+    assert_eq!(lines[5..], [">> setoption name Debug Log File value <empty>"]);
+}
+
+/// The clock of a pondering engine stands: a short one does not run out.
+#[test]
+fn a_pondering_clock_stands_until_the_hit() {
+    for (greeting, go) in [("uci", "go ponder movetime 40"), ("ucci", "go ponder time 1 movestogo 1")] {
+        let mut engine = Engine::greeted(greeting);
+        engine.say("position startpos");
+        engine.say(go);
+        engine.until("info depth 4 *");
+        engine.say("isready");
+        let lines = engine.until("readyok");
+        assert!(!lines.iter().any(|line| line.starts_with("bestmove")), "{lines:#?}");
+        engine.say("ponderhit");
+        engine.until("bestmove {move}*");
+        engine.say("quit");
+        engine.finish();
+    }
+}

@@ -23,9 +23,11 @@ pub enum Command {
     /// The file is written as FILE.partial and renamed when it is complete. The same command goes on with an
     /// interrupted run, and says "already complete" for a finished one. Ctrl-C keeps all whole games.
     Play(PlayArgs),
-    /// Read game files that people have: PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists.
+    /// Read game files that people have (PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists) and write records, opening
+    /// books or other game files.
     ///
-    /// Formats and encodings are found from the content. A broken game is read up to its break.
+    /// Formats and encodings are found from the content. A broken game is read up to its break, and the exit code is
+    /// 1 then. The output is published whole or not at all; Ctrl-C leaves nothing behind.
     Import(ImportArgs),
     /// Show what a record file holds.
     Inspect(FileArgs),
@@ -55,7 +57,44 @@ pub struct ImportArgs {
     /// Read and report only; write nothing.
     #[arg(long)]
     pub dry_run: bool,
-    /// JSON alone on stdout, with every game.
+    /// The file to write; its end says what: .rec .chr records, .pgn, .fen .epd positions, .xqf, .ubb DhtmlXQ.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// What to write, whatever the name: record pgn fen lines xqf dhtmlxq.
+    #[arg(long, value_name = "KIND", requires = "out")]
+    pub to: Option<String>,
+    /// Replace an output file that is there.
+    #[arg(long)]
+    pub force: bool,
+    /// Only game N of each file, counted from 1.
+    #[arg(long, value_name = "N")]
+    pub game: Option<usize>,
+    /// Side lines are games too (records, positions, lines of moves).
+    #[arg(long)]
+    pub variations: bool,
+    /// Positions after N plies of each game (fen), or lines cut to N plies (lines).
+    #[arg(long, value_name = "N")]
+    pub plies: Option<usize>,
+    /// How moves are written in PGN: chinese iccs wxf.
+    #[arg(long, value_name = "NAME", default_value = "chinese")]
+    pub notation: String,
+    /// Search each recorded position with so many nodes for its score; without it records have moves alone.
+    #[arg(long, value_name = "N")]
+    pub nodes: Option<u64>,
+    /// The net that evaluates, or "none" for the hand-crafted evaluation.
+    #[arg(long, value_name = "FILE|none", requires = "nodes")]
+    pub net: Option<String>,
+    /// Table of each searcher, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 8)]
+    pub hash: u32,
+    /// Records of games that neither the rules nor the file end: skip, draw, or search (won from 600 on, drawn within
+    /// ±60, left out between). Without it: search where there are nodes, else skip.
+    #[arg(long, value_name = "HOW")]
+    pub unfinished: Option<String>,
+    /// The rules that end recorded games.
+    #[arg(long, value_name = "NAME", default_value = "competition")]
+    pub rules: String,
+    /// JSON alone on stdout; in a dry run with every game.
     #[arg(long)]
     pub json: bool,
     /// No progress and no list of faults on stderr.

@@ -104,6 +104,48 @@ impl Progress {
     }
 }
 
+/// Shows how many of a known number are done, where the time for each is alike.
+#[derive(Debug)]
+pub struct LineProgress {
+    what: &'static str,
+    begun: Instant,
+    last_line: Option<Instant>,
+    on_terminal: bool,
+    quiet: bool,
+}
+
+impl LineProgress {
+    /// For so-called things; `quiet` shows nothing.
+    pub fn new(what: &'static str, quiet: bool) -> LineProgress {
+        let on_terminal = std::io::stderr().is_terminal();
+        LineProgress { what, begun: Instant::now(), last_line: None, on_terminal, quiet }
+    }
+
+    /// Shows what is done, at most once in some seconds.
+    pub fn show(&mut self, done: u64, all: u64) {
+        let since = self.last_line.unwrap_or(self.begun);
+        if self.quiet || since.elapsed() < LINE_INTERVAL / if self.on_terminal { 10 } else { 1 } {
+            return;
+        }
+        self.last_line = Some(Instant::now());
+        let left =
+            u128::from(all - done.min(all)) * self.begun.elapsed().as_millis() / u128::from(done.max(1));
+        let line = format!("{done}/{all} {}, {} s left", self.what, left / 1000);
+        if self.on_terminal {
+            _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        } else {
+            note(&line);
+        }
+    }
+
+    /// Takes the line away from a terminal.
+    pub fn finish(&self) {
+        if self.on_terminal && self.last_line.is_some() {
+            _ = write!(std::io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
 /// How many a second.
 pub fn per_second(count: u64, time: Duration) -> u64 {
     let per_second = u128::from(count) * 1000 / time.as_millis().max(1);

@@ -144,4 +144,9 @@ impl ReadGame {
     pub fn main_fault(&self) -> Option<&GameFault> {
         self.faults.iter().find(|fault| fault.variation == 0)
     }
+
+    /// What makes the game as a whole incomplete: its main line's fault, else that the file is cut, wherever.
+    pub fn error(&self) -> Option<&GameFault> {
+        self.main_fault().or_else(|| self.faults.iter().find(|fault| fault.kind == FaultKind::Cut))
+    }
 }

@@ -92,7 +92,8 @@ fn play(tree: &mut GameTree, moves: &str) -> Option<(FaultKind, usize, String, S
             Err(error) => {
                 let is_move = matches!(error.why, notation::Unread::Illegal(..));
                 let kind = if is_move { FaultKind::Illegal } else { FaultKind::Unreadable };
-                return Some((kind, i + 1, word.to_owned(), error.to_string()));
+                let why = format!("{}; the position is {}", error.why, error.fen);
+                return Some((kind, i + 1, word.to_owned(), why));
             }
         }
     }

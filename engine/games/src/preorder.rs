@@ -30,6 +30,18 @@ pub(crate) struct Step {
     pub(crate) comment: String,
 }
 
+/// Where and how a file ends too early.
+pub(crate) struct Cut {
+    /// The byte where it was read last.
+    pub(crate) at: usize,
+    /// What is left there.
+    pub(crate) found: String,
+    /// What was promised.
+    pub(crate) why: &'static str,
+    /// The move (not the start) before its comment, where it is the comment that is cut.
+    pub(crate) step: Option<Step>,
+}
+
 /// A tree that grows by one [`Step`] after the other, without recursion.
 pub(crate) struct Growth {
     game: usize,
@@ -106,9 +118,12 @@ impl Growth {
     }
 
     /// The file ends where something was promised.
-    pub(crate) fn cut(&mut self, at: usize, found: &str, why: &str) {
+    pub(crate) fn cut(&mut self, cut: &Cut) {
+        if let Some(step) = &cut.step {
+            self.take(step);
+        }
         if self.alive {
-            self.fault(FaultKind::Cut, at, found, why);
+            self.fault(FaultKind::Cut, cut.at, &cut.found, cut.why);
         }
     }
 

@@ -31,6 +31,26 @@ impl Outcome {
             Outcome::Draw => "1/2-1/2",
         }
     }
+
+    /// The number of binary formats (XQF, CCBridge): 1 Red has won, 2 Black has won, 3 drawn, 0 unknown.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Outcome::Unknown => 0,
+            Outcome::RedWins => 1,
+            Outcome::BlackWins => 2,
+            Outcome::Draw => 3,
+        }
+    }
+
+    /// The opposite of [`code`](Outcome::code). Other numbers say nothing of who has won.
+    pub(crate) const fn from_code(code: u8) -> Outcome {
+        match code {
+            1 => Outcome::RedWins,
+            2 => Outcome::BlackWins,
+            3 => Outcome::Draw,
+            _ => Outcome::Unknown,
+        }
+    }
 }
 
 impl FromStr for Outcome {

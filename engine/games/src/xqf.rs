@@ -11,11 +11,11 @@ mod write;
 use xiangqi::{Position, SetupError};
 
 use crate::error::{FaultKind, FileError, GameFault, Place, ReadGame, shown};
-use crate::preorder::Growth;
+use crate::preorder::{Cut, Growth};
 use crate::start::start_position;
 use crate::tree::GameTree;
 use header::Header;
-use records::{Cut, Records};
+use records::Records;
 
 pub use write::write;
 
@@ -54,7 +54,7 @@ fn read_game(bytes: &[u8], header: &Header) -> ReadGame {
         }
         // A header alone is a game without moves; XQStudio itself writes an empty record.
         Err(Cut { at, .. }) if at == bytes.len() && at == header::LEN => {}
-        Err(cut) => game.cut(cut.at, &cut.found, cut.why),
+        Err(cut) => game.cut(&Cut { step: None, ..cut }),
     }
     game.finish()
 }
@@ -64,12 +64,7 @@ fn read_moves(records: &mut Records<'_>, game: &mut Growth) {
         match records.next() {
             Ok(step) if game.take(&step) => {}
             Ok(_) => return,
-            Err(cut) => {
-                if let Some(step) = &cut.step {
-                    game.take(step);
-                }
-                return game.cut(cut.at, &cut.found, cut.why);
-            }
+            Err(cut) => return game.cut(&cut),
         }
     }
 }

@@ -65,7 +65,18 @@ fn every_public_file_reads_as_its_index_says() {
 /// The same files that may be kept with the tests.
 #[test]
 fn kept_files_read_whole() {
-    let pages = [("page_44.html", 127), ("page_45.html", 76), ("page_80.html", 43)];
+    let pages = [
+        ("page_116.html", 85),
+        ("page_125.html", 81),
+        ("page_133.html", 125),
+        ("page_138.html", 45),
+        ("page_44.html", 127),
+        ("page_45.html", 76),
+        ("page_65.html", 73),
+        ("page_69.html", 120),
+        ("page_80.html", 43),
+        ("page_85.html", 95),
+    ];
     let others = [("game_variations.ubb", 9), ("seven_stars_stripped.txt", 85)];
     for (name, plies) in pages.into_iter().chain(others) {
         let games = dhtmlxq::read(&own(&format!("dhtmlxq/{name}"))).expect(name);

@@ -192,6 +192,18 @@ fn cut_anywhere() {
     }
 }
 
+/// A file that is cut behind its whole main line lacks something all the same.
+#[test]
+fn a_cut_side_line_is_an_error_of_the_game() {
+    let start = record((0, 0), (0, 0), 0xf0, b"");
+    let bytes =
+        [header(), start, record((7, 2), (4, 2), 0x0f, b""), record((1, 2), (4, 2), 0xf0, b"")].concat();
+    let game = read_one(&bytes);
+    assert_eq!((game.tree.main_line().len(), game.tree.len(), game.main_fault()), (1, 2, None));
+    let cut = game.error().expect("a cut file");
+    assert_eq!((cut.kind, cut.variation, cut.ply), (FaultKind::Cut, 1, 2));
+}
+
 #[test]
 fn a_comment_longer_than_the_file_is_a_cut() {
     let mut bytes = header();
@@ -202,6 +214,9 @@ fn a_comment_longer_than_the_file_is_a_cut() {
     let game = read_one(&bytes);
     assert_eq!(game.tree.len(), 1);
     assert_eq!(game.main_fault().expect("cut").kind, FaultKind::Cut);
+    let start = [header(), record((0, 0), (0, 0), 0xf0, b"abc")].concat();
+    let game = read_one(&start[..start.len() - 1]);
+    assert_eq!((game.tree.len(), game.main_fault().expect("cut").kind), (0, FaultKind::Cut));
 }
 
 #[test]
@@ -230,6 +245,66 @@ fn written_trees_come_back() {
         let back = read_one(&xqf::write(&tree));
         assert_eq!(back.faults, []);
         assert!(same(&tree, &back.tree), "{:?}", tree.main_line());
+    }
+}
+
+/// A plain file as a later version has it, hidden behind these keys: XQStudio's own steps, a second time.
+fn keyed(plain: &[u8], version: u8, mask: u8, ors: [u8; 4], keys: [u8; 3]) -> Vec<u8> {
+    let sum = 0u8.wrapping_sub(keys[0]).wrapping_sub(keys[1]).wrapping_sub(keys[2]);
+    let mix = |key: u8, by: u8| {
+        let key = u32::from(key);
+        ((((((key * key) * 3 + 9) * 3 + 8) * 2 + 1) * 3 + 8) * u32::from(by)) as u8
+    };
+    let board = mix(keys[0], keys[0]);
+    let from = mix(keys[1], board);
+    let to = mix(keys[2], from);
+    let comment = (u32::from(sum) * 256 + u32::from(keys[0])) % 32_000 + 767;
+    let mut out = plain[..0x400].to_vec();
+    out[2] = version;
+    out[3] = mask;
+    out[8..12].copy_from_slice(&ors);
+    out[12..16].copy_from_slice(&[sum, keys[0], keys[1], keys[2]]);
+    for i in 0..32 {
+        let from = if version >= 12 { (i + usize::from(board) + 1) % 32 } else { i };
+        out[0x10 + i] = plain[0x10 + from].wrapping_add(board);
+    }
+    let mut at = 0x400;
+    while let Some(&[x, y, flags, unused, a, b, c, d]) = plain.get(at..at + 8) {
+        let len = u32::from_le_bytes([a, b, c, d]);
+        let followed = if flags & 0xf0 != 0 { 0x80 } else { 0 };
+        let alternative = if flags & 0x0f != 0 { 0x40 } else { 0 };
+        let has_comment = if len > 0 { 0x20 } else { 0 };
+        let flags = followed | alternative | has_comment | (flags & 0x1f & sum);
+        out.extend([x.wrapping_add(from), y.wrapping_add(to), flags, unused]);
+        if len > 0 {
+            out.extend((len + comment).to_le_bytes());
+            out.extend(&plain[at + 8..at + 8 + len as usize]);
+        }
+        at += 8 + len as usize;
+    }
+    let stream = b"[(C) Copyright Mr. Dong Shiwei.]";
+    let bytes = [sum, keys[0], keys[1], keys[2]];
+    for (i, byte) in out.iter_mut().enumerate().skip(0x400) {
+        *byte = byte.wrapping_add(stream[i % 32] & (bytes[i % 4] & mask | ors[i % 4]));
+    }
+    out
+}
+
+#[test]
+fn every_version_and_any_keys() {
+    let mut chance = Chance(19);
+    let starts = [xiangqi::fen::START, "4k4/9/9/9/9/9/4P4/9/9/3AKA2r b - - 0 1"];
+    for i in 0..amount(1000) {
+        let start = Position::from_fen(starts[i % starts.len()]).expect("a position");
+        let mut tree = random_tree(&mut chance, start, 40);
+        tree.tags = vec![("Title".to_owned(), "七星聚会".to_owned())];
+        let mut byte = || chance.next() as u8;
+        let (version, mask) = ([11, 12, 15, 16, 17, 18][i % 6], byte());
+        let (ors, keys) = (std::array::from_fn(|_| byte()), std::array::from_fn(|_| byte()));
+        let back = read_one(&keyed(&xqf::write(&tree), version, mask, ors, keys));
+        assert_eq!((back.faults.len(), back.warnings.len()), (0, 0), "{version} {mask} {ors:?} {keys:?}");
+        assert!(same(&tree, &back.tree), "{version} {mask} {ors:?} {keys:?}");
+        assert_eq!(tree.tags, back.tree.tags);
     }
 }
 

@@ -103,9 +103,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     if let Some(explanation) = &explanation {
         json["explanation"] = explained::value(explanation, arguments.lang);
     }
-    if !set.switches().is_public() {
+    if let Some(caution) = set.caution() {
         json["definition"] = explained::switches_value(set);
-        eprintln!("chuhe: {}", explained::unknown_line(set));
+        eprintln!("chuhe: {caution}");
     }
     arguments.show.print(&json, || {
         let mut text = format!("{result} after {} plies", game.len());

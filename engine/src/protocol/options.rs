@@ -122,8 +122,11 @@ pub(crate) enum Change {
         /// The backend's name; `auto` for the best one.
         backend: String,
     },
-    /// The rules are others.
-    Rules,
+    /// Judge by other rules.
+    Rules {
+        /// The rule set was chosen, not one of its circumstances.
+        set: bool,
+    },
     /// Place threads so.
     Numa(String),
     /// Log to this file; empty = to none.

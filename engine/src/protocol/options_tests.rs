@@ -70,9 +70,9 @@ fn names_are_unique_and_fit_their_dialect() {
 fn case_blanks_and_underscores_make_no_difference() {
     let mut options = Options::default();
     for name in ["Sixty Move Rule", "sixty move rule", "SixtyMoveRule", "Sixty_Move_Rule"] {
-        assert_eq!(options.set(Names::Uci, name, "false"), Ok(Change::Rules), "{name}");
+        assert_eq!(options.set(Names::Uci, name, "false"), Ok(Change::Rules { set: false }), "{name}");
     }
-    assert_eq!(options.set(Names::Uci, "Draw Rule", "drawasredwin"), Ok(Change::Rules));
+    assert_eq!(options.set(Names::Uci, "Draw Rule", "drawasredwin"), Ok(Change::Rules { set: false }));
     let unknown = options.set(Names::Uci, "Sporks", "3").expect_err("no such option").to_string();
     assert!(unknown.contains("Sporks") && unknown.contains("Threads, Hash"), "{unknown}");
 }

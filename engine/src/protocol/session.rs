@@ -227,7 +227,8 @@ impl Core {
                 }
             }
             Change::NewGame => self.new_game(),
-            Change::Rules => {
+            Change::Rules { set } => {
+                notes.extend(self.options.rules.set.caution().filter(|_| set));
                 let rules = self.options.judge();
                 if let Some(searcher) = self.idle() {
                     searcher.set_rules(rules);

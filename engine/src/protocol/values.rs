@@ -216,7 +216,7 @@ impl Options {
             OptionId::NewGame => Change::NewGame,
             OptionId::EvalFile => Change::Net { file: text.to_owned(), backend: self.backend.clone() },
             OptionId::Backend => Change::Net { file: self.eval_file.clone(), backend: text.to_owned() },
-            id if self.keep_rule(id, n) => Change::Rules,
+            id if self.keep_rule(id, n) => Change::Rules { set: id == OptionId::Repetition },
             id => {
                 self.keep(id, n);
                 Change::Kept

@@ -242,8 +242,11 @@ impl<'a> Thread<'a> {
         shared.nodes[self.id].store(self.nodes, Relaxed);
         let limits = shared.limits;
         let asked = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
-        let out_of_time =
-            self.id == 0 && !shared.is_pondering() && shared.timer.hard_reached(shared.all_nodes());
+        let pondering = shared.is_pondering();
+        if pondering && self.id == 0 {
+            shared.timer.stand();
+        }
+        let out_of_time = self.id == 0 && !pondering && shared.timer.hard_reached(shared.all_nodes());
         let out_of_nodes = self.id == 0
             && shared.nodes.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);

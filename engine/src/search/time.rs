@@ -1,6 +1,7 @@
 //! How long a move may take. Integer milliseconds, or nodes that stand for them; never consulted where only nodes or
 //! depth limit.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use xiangqi::Color;
@@ -15,13 +16,17 @@ const INCREMENT_SHARE: u64 = 75;
 const HARD_FACTOR: u64 = 4;
 /// … but never more than this part of the time left, in percent.
 const HARD_SHARE: u64 = 60;
+/// … or than this part of it at the last move before a time control, in percent.
+const LAST_SHARE: u64 = 90;
 /// Scales are in percent.
 const WHOLE: u64 = 100;
 
 /// The time of one search: on the wall clock, or in nodes that stand for it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Timer {
     start: Instant,
+    /// Milliseconds from the start at which the clock last stood: on the opponent's time it does.
+    stood_ms: AtomicU64,
     unit: Unit,
     /// No further iteration is begun after this, scaled by how settled the best move is.
     soft: Option<u64>,
@@ -55,7 +60,7 @@ impl Timer {
             }
             (None, None) => (None, None),
         };
-        Timer { start: Instant::now(), unit, soft, hard }
+        Timer { start: Instant::now(), stood_ms: AtomicU64::new(0), unit, soft, hard }
     }
 
     /// For display.
@@ -63,9 +68,14 @@ impl Timer {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
+    /// The clock stands: what passed until now is not counted.
+    pub(crate) fn stand(&self) {
+        self.stood_ms.store(self.elapsed_ms(), Relaxed);
+    }
+
     fn spent(&self, nodes: u64) -> u64 {
         match self.unit {
-            Unit::Milliseconds => self.elapsed_ms(),
+            Unit::Milliseconds => self.elapsed_ms().saturating_sub(self.stood_ms.load(Relaxed)),
             Unit::Nodes => nodes,
         }
     }
@@ -91,13 +101,17 @@ impl Timer {
     }
 }
 
+/// So many percent of a number that may be as great as there are.
+fn percent(number: u64, share: u64) -> u64 {
+    number / WHOLE * share + number % WHOLE * share / WHOLE
+}
+
 /// Ordinary and greatest time for a move, in the unit of `left`, `increment` and `overhead`.
 fn budget(left: u64, increment: u64, moves_to_go: Option<u32>, overhead: u64) -> (u64, u64) {
     let left = left.saturating_sub(overhead).max(1);
     let moves = moves_to_go.map_or(EXPECTED_MOVES, |n| u64::from(n.clamp(1, 50)));
-    let share = (left / moves).saturating_add(increment / WHOLE * INCREMENT_SHARE);
-    // The last move before a time control may use nearly all that is left.
-    let most = if moves == 1 { left / 10 * 9 } else { left / WHOLE * HARD_SHARE };
+    let share = (left / moves).saturating_add(percent(increment, INCREMENT_SHARE));
+    let most = percent(left, if moves == 1 { LAST_SHARE } else { HARD_SHARE });
     let hard = share.saturating_mul(HARD_FACTOR).min(most).max(1);
     (share.min(hard), hard)
 }
@@ -148,6 +162,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn short_increments_count_too() {
+        assert_eq!(budget(32_000, 50, None, 0), (1037, 4148));
+        assert_eq!(budget(64, 0, Some(1), 0), (57, 57));
+    }
+
+    #[test]
+    fn the_opponents_time_is_not_counted() {
+        let limits = Limits { movetime_ms: Some(1), ..Limits::default() };
+        let timer = Timer::new(&limits, None);
+        while timer.elapsed_ms() < 2 {
+            timer.stand();
+        }
+        timer.stand();
+        assert!(timer.spent(0) + 2 <= timer.elapsed_ms());
     }
 
     #[test]

@@ -133,8 +133,11 @@ impl Ucci {
             }
             Command::BanMoves(words) => self.banned = bans(core, &words)?,
             Command::Go(go) => self.go(core, &go)?,
-            // A GUI that believes us thinking waits for an answer.
-            Command::Stop => core.out.line("nobestmove"),
+            // A GUI that believes us thinking waits for an answer; one that is just being given comes first.
+            Command::Stop => {
+                core.wait();
+                core.out.line("nobestmove");
+            }
             Command::Probe(text) => probe(core, &text)?,
             Command::PonderHit { .. } | Command::Quit => {}
         }

@@ -28,7 +28,7 @@ pub(super) struct UciVoice {
 pub(crate) fn rule_note(score: Score) -> Option<String> {
     score
         .is_rule_win()
-        .then(|| format!("{score} plies by the repetition rule (no mate), shown as cp {}", score.0))
+        .then(|| format!("{score} plies by a verdict of the rules (no mate), shown as cp {}", score.0))
 }
 
 /// Moves with blanks between.
@@ -51,17 +51,18 @@ impl UciVoice {
         }
     }
 
-    /// `score cp 31 wdl 412 500 88 lowerbound`
+    /// `score cp 31 lowerbound wdl 412 500 88`
     fn score(&self, score: Score, bound: ScoreBound) -> String {
         let mut text = format!("score {}", ShownScore::new(score, self.score_type, &self.position));
-        if self.show_wdl {
-            text += &format!(" {}", wdl(score, &self.position));
-        }
-        text + match bound {
+        text += match bound {
             ScoreBound::Exact => "",
             ScoreBound::Lower => " lowerbound",
             ScoreBound::Upper => " upperbound",
+        };
+        if self.show_wdl {
+            text += &format!(" {}", wdl(score, &self.position));
         }
+        text
     }
 
     /// An `info` line. Its `pv` has at least one move.
@@ -140,11 +141,11 @@ mod tests {
         let cases = [
             (
                 Score(Score::RULE_WIN - 4),
-                Some("rule win in 4 plies by the repetition rule (no mate), shown as cp 30996"),
+                Some("rule win in 4 plies by a verdict of the rules (no mate), shown as cp 30996"),
             ),
             (
                 Score(-Score::RULE_WIN + 7),
-                Some("rule loss in 7 plies by the repetition rule (no mate), shown as cp -30993"),
+                Some("rule loss in 7 plies by a verdict of the rules (no mate), shown as cp -30993"),
             ),
             (Score::mate_in(5), None),
             (Score(-34), None),
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(voice.score(Score::mate_in(5), ScoreBound::Exact), "score mate 3 wdl 1000 0 0");
         assert_eq!(
             voice.score(Score::mated_in(4), ScoreBound::Upper),
-            "score mate -2 wdl 0 0 1000 upperbound"
+            "score mate -2 upperbound wdl 0 0 1000"
         );
         let plain = UciVoice::new(
             Output::new(std::io::sink()),

@@ -99,8 +99,10 @@ fn set_option(core: &mut Core, name: &str, value: &str) -> Result<(), SessionErr
 
 fn limits(core: &mut Core, go: &Go) -> Limits {
     let side = core.game.position().side_to_move();
-    let clock = go.time[side.index()].map(|time_ms| Clock {
-        time_ms,
+    // Where the other side's clock alone is told, ours shows nothing: a move is wanted at once, not a search for ever.
+    let told = go.time.iter().any(Option::is_some);
+    let clock = told.then(|| Clock {
+        time_ms: go.time[side.index()].unwrap_or(0),
         increment_ms: go.increment[side.index()],
         moves_to_go: go.moves_to_go,
     });

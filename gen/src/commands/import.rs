@@ -1,25 +1,65 @@
 //! `chuhe-gen import`: game files of any kind into records, books and other game files.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::bail;
-use game_files::Format;
+use anyhow::{Context, anyhow, bail};
+use game_files::pgn::Notation;
+use game_files::{Format, dhtmlxq, pgn, xqf};
+use nnue_format::record::Header;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use xiangqi::judge::RuleSet;
 
 use crate::cli::ImportArgs;
-use crate::import::{self, Imported, Summary};
-use crate::progress::note;
+use crate::import::{
+    self, IMPORT_PLAN_VERSION, ImportPlan, Imported, Kind, RecordRun, Settings, Summary, Tally, Unfinished,
+    WholeFile,
+};
+use crate::manifest;
+use crate::plan::{SearchLimit, net_text};
+use crate::player::EnginePlayer;
+use crate::progress::{LineProgress, note};
+
+use super::play::{load_net, stop_flag};
 
 /// Faults shown one by one; the rest is counted.
 const FAULTS_SHOWN: usize = 20;
 
 /// Runs the verb.
 pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
+    let job = args.out.as_deref().filter(|_| !args.dry_run).map(|out| Job::new(args, out)).transpose()?;
+    if job.is_none() && !args.dry_run {
+        bail!("nothing to do: give --out FILE, or --dry-run to read and report only");
+    }
+    let (games, summary) = read_all(args)?;
+    show_faults(&games, args.quiet);
+    let mut report = import::report_json(if job.is_some() { &[] } else { &games }, &summary);
+    let mut text = summary.text();
+    if let Some(job) = &job {
+        let tally = job.write(args, &games, &summary)?;
+        text += &format!("{}: {}", job.out.display(), tally.text());
+        report =
+            json!({ "file": job.out.to_string_lossy(), "kind": job.kind.name(), "summary": summary.json() });
+        if let (Some(report), Value::Object(tally)) = (report.as_object_mut(), tally.json()) {
+            report.extend(tally);
+        }
+    }
+    super::print(&if args.json { format!("{report}\n") } else { text })?;
+    Ok(if summary.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn read_all(args: &ImportArgs) -> anyhow::Result<(Vec<Imported>, Summary)> {
     let format = args.format.as_deref().map(str::parse::<Format>).transpose()?;
     let mut summary = Summary::default();
     let mut games = Vec::new();
     for path in &args.files {
         match import::read_file(path, format) {
-            Ok(found) => {
+            Ok(mut found) => {
+                found.retain(|game| args.game.is_none_or(|number| number == game.number));
                 summary.add_file(&found);
                 if found.is_empty() {
                     note(&format!("{}: no game in it", path.display()));
@@ -35,19 +75,10 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
     if summary.files == 0 {
         bail!("no file could be read as games: nothing done");
     }
-    show_faults(&games, args.quiet);
-    let text = match args.json {
-        true => format!("{}\n", import::report_json(&games, &summary)),
-        false => summary.text(),
-    };
-    super::print(&text)?;
-    Ok(if summary.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok((games, summary))
 }
 
 fn show_faults(games: &[Imported], quiet: bool) {
-    if quiet {
-        return;
-    }
     let faults = games.iter().flat_map(|imported| {
         let of_game = imported.game.faults.iter().map(ToString::to_string);
         of_game
@@ -55,7 +86,7 @@ fn show_faults(games: &[Imported], quiet: bool) {
             .map(|what| format!("{}: {what}", imported.file.display()))
     });
     let mut left = 0;
-    for (i, line) in faults.enumerate() {
+    for (i, line) in faults.enumerate().take_while(|_| !quiet) {
         if i < FAULTS_SHOWN {
             note(&line);
         } else {
@@ -63,6 +94,197 @@ fn show_faults(games: &[Imported], quiet: bool) {
         }
     }
     if left > 0 {
-        note(&format!("… and {left} more; --json has them all"));
+        note(&format!("… and {left} more; --dry-run --json has them all"));
+    }
+}
+
+fn interrupted() -> anyhow::Error {
+    anyhow!("interrupted: nothing is published, and nothing is left behind; the same command begins anew")
+}
+
+/// What is to be written.
+struct Job {
+    out: PathBuf,
+    kind: Kind,
+    notation: Notation,
+    rules: RuleSet,
+    unfinished: Unfinished,
+}
+
+impl Job {
+    fn new(args: &ImportArgs, out: &Path) -> anyhow::Result<Job> {
+        let kind = match &args.to {
+            Some(name) => Kind::named(name)
+                .ok_or_else(|| anyhow!("--to {name:?}: expected one of record pgn fen lines xqf dhtmlxq"))?,
+            None => Kind::by_extension(out).ok_or_else(|| {
+                anyhow!(
+                    "{}: the name does not say what to write; give --to record|pgn|fen|lines|xqf|dhtmlxq",
+                    out.display()
+                )
+            })?,
+        };
+        let notation = match args.notation.as_str() {
+            "chinese" => Notation::Chinese,
+            "iccs" => Notation::Iccs,
+            "wxf" => Notation::Wxf,
+            other => bail!("--notation {other:?}: expected one of chinese iccs wxf"),
+        };
+        let default = if args.nodes.is_some() { "search" } else { "skip" };
+        let unfinished = args.unfinished.as_deref().unwrap_or(default);
+        let unfinished = Unfinished::named(unfinished)
+            .ok_or_else(|| anyhow!("--unfinished {unfinished:?}: expected one of skip draw search"))?;
+        if unfinished == Unfinished::Search && args.nodes.is_none() {
+            bail!("--unfinished search needs --nodes N");
+        }
+        if args.nodes == Some(0) || !(1..=1 << 16).contains(&args.hash) {
+            bail!("--nodes must be 1 or more, --hash 1 to 65536 (MiB)");
+        }
+        let rules = args.rules.parse().context("--rules")?;
+        Ok(Job { out: out.to_owned(), kind, notation, rules, unfinished })
+    }
+
+    /// Writes the file and its manifest, whole or not at all.
+    fn write(&self, args: &ImportArgs, games: &[Imported], summary: &Summary) -> anyhow::Result<Tally> {
+        if games.is_empty() {
+            bail!("no game was found: nothing is written");
+        }
+        let stop = stop_flag()?;
+        let (whole, mut file) = WholeFile::create(&self.out, args.force)?;
+        let mut tally = Tally::default();
+        let mut plan = Value::Null;
+        if self.kind == Kind::Record {
+            (file, plan) = self.records(args, games, (&whole, file), &stop, &mut tally)?;
+        } else {
+            let bytes = self.bytes(args, games, &mut tally)?;
+            import::write_all(&whole, &mut file, &bytes)?;
+        }
+        if tally.written == 0 {
+            bail!("nothing is left to be written: {}", tally.text().trim_end().replace('\n', "; "));
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(interrupted());
+        }
+        self.manifest(args, &whole, summary, &tally, &plan)?;
+        whole.publish(&file)?;
+        Ok(tally)
+    }
+
+    /// The bytes of every kind but records.
+    fn bytes(&self, args: &ImportArgs, games: &[Imported], tally: &mut Tally) -> anyhow::Result<Vec<u8>> {
+        let trees = games.iter().map(|game| &game.game.tree);
+        tally.written = games.len() as u64;
+        let text = match self.kind {
+            Kind::Fen => {
+                tally.written = 0;
+                import::positions(games, args.plies, args.variations, self.rules, tally)
+            }
+            Kind::Lines => {
+                tally.written = 0;
+                import::move_lines(games, args.plies, args.variations, tally)
+            }
+            Kind::DhtmlXq => trees.map(dhtmlxq::write).collect::<Vec<_>>().join("\n"),
+            Kind::Xqf => match games {
+                [only] => return Ok(xqf::write(&only.game.tree)),
+                _ => bail!("an XQF file holds one game, {} were read; choose one with --game N", games.len()),
+            },
+            Kind::Pgn | Kind::Record => pgn::write(trees, self.notation),
+        };
+        Ok(text.into_bytes())
+    }
+
+    fn records(
+        &self,
+        args: &ImportArgs,
+        games: &[Imported],
+        output: (&WholeFile, File),
+        stop: &Arc<AtomicBool>,
+        tally: &mut Tally,
+    ) -> anyhow::Result<(File, Value)> {
+        let (source, net) = load_net(args.net.as_deref().unwrap_or("none"))?;
+        let plan = self.plan(args, net)?;
+        let bytes = plan.to_bytes()?;
+        let digest: [u8; 32] = Sha256::digest(&bytes).into();
+        let mut run_id = [0; 16];
+        run_id.copy_from_slice(&digest[..16]);
+        let engine_signature = plan.engine_signature;
+        let header = Header {
+            rules: self.rules,
+            seed: 0,
+            engine_signature,
+            run_id,
+            net_id: net,
+            plan_len: 0,
+            plan_crc: 0,
+        };
+        let settings = Settings { rules: self.rules, limit: plan.limit, unfinished: self.unfinished };
+        let run = RecordRun { settings, header, plan: bytes, variations: args.variations, stop };
+        let player =
+            || plan.limit.map(|_| EnginePlayer::new(args.hash, source.clone(), self.rules, Arc::clone(stop)));
+        let mut progress = LineProgress::new("games", args.quiet);
+        let written = import::write_records(games, &run, output, player, tally, &mut |done, all| {
+            progress.show(done, all);
+        })?;
+        progress.finish();
+        let (file, _) = written.ok_or_else(interrupted)?;
+        let mut value = serde_json::to_value(&plan)?;
+        value["net"] = json!(net_text(&net));
+        Ok((file, value))
+    }
+
+    fn plan(&self, args: &ImportArgs, net: [u8; 32]) -> anyhow::Result<ImportPlan> {
+        let mut inputs = Sha256::new();
+        for path in &args.files {
+            inputs.update(manifest::digest(path)?.1.as_bytes());
+        }
+        let limit = args.nodes.map(|nodes| SearchLimit { nodes: Some(nodes), depth: None });
+        Ok(ImportPlan {
+            version: IMPORT_PLAN_VERSION,
+            files: args.files.len() as u64,
+            inputs: inputs.finalize().into(),
+            variations: args.variations,
+            unfinished: format!("{:?}", self.unfinished).to_lowercase(),
+            limit,
+            net,
+            engine_signature: if limit.is_some() { engine::signature() } else { 0 },
+            hash_mib: args.hash,
+            rules: args.rules.clone(),
+        })
+    }
+
+    /// How the file was made, in JSON beside it.
+    fn manifest(
+        &self,
+        args: &ImportArgs,
+        whole: &WholeFile,
+        summary: &Summary,
+        tally: &Tally,
+        plan: &Value,
+    ) -> anyhow::Result<()> {
+        let (bytes, sha256) = manifest::digest(whole.partial())?;
+        let mut inputs = Vec::new();
+        for path in &args.files {
+            let (bytes, sha256) = manifest::digest(path)?;
+            inputs.push(json!({ "file": path.to_string_lossy(), "bytes": bytes, "sha256": sha256 }));
+        }
+        let manifest = json!({
+            "program": "chuhe-gen",
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": manifest::COMMIT,
+            "file": self.out.file_name().map(|name| name.to_string_lossy()),
+            "kind": self.kind.name(),
+            "bytes": bytes,
+            "sha256": sha256,
+            "inputs": inputs,
+            "plies": args.plies,
+            "variations": args.variations,
+            "notation": self.notation.format_tag(),
+            "plan": plan,
+            "summary": summary.json(),
+            "tally": tally.json(),
+        });
+        let mut path = self.out.as_os_str().to_owned();
+        path.push(".manifest.json");
+        manifest::write_whole(Path::new(&path), &format!("{manifest:#}\n"))?;
+        Ok(())
     }
 }

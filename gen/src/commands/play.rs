@@ -69,7 +69,7 @@ pub fn run(args: &PlayArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A flag that Ctrl-C and termination set.
-fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")?;
@@ -77,7 +77,7 @@ fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// The evaluation and the net's id (zeros for none).
-fn load_net(spec: &str) -> anyhow::Result<(EvalSource, [u8; 32])> {
+pub(super) fn load_net(spec: &str) -> anyhow::Result<(EvalSource, [u8; 32])> {
     let backend = engine::eval::backend_named("auto")?;
     let loaded = engine::eval::load_net(spec, backend).context("--net")?;
     Ok(loaded.map_or((EvalSource::Hce, [0; 32]), |loaded| (EvalSource::Net(loaded.net), loaded.id.0)))

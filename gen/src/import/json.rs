@@ -8,7 +8,7 @@ use super::{Imported, Summary};
 /// One game: where it stands, start, plies of the main line, final position, what was wrong.
 pub fn game_json(imported: &Imported) -> Value {
     let Imported { file, format, number, game } = imported;
-    let fault = game.main_fault();
+    let fault = game.error();
     let has_start = fault.is_none_or(|fault| fault.kind != FaultKind::Start);
     let tags: Map<String, Value> =
         game.tree.tags.iter().rev().map(|(name, value)| (name.clone(), json!(value))).collect();

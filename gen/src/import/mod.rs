@@ -5,16 +5,26 @@
 //!                                             └ Summary: games, faults by kind, duplicates
 //! ```
 
+mod book;
 mod json;
+mod output;
+mod plan;
+mod records;
 mod summary;
+mod write;
 
 use std::path::{Path, PathBuf};
 
 use game_files::{FileError, Format, GameTree, NodeId, ReadGame};
 use xiangqi::Move;
 
+pub use book::{move_lines, positions};
 pub use json::{game_json, report_json};
-pub use summary::Summary;
+pub use output::{Kind, WholeFile, write_all};
+pub use plan::{IMPORT_PLAN_VERSION, ImportPlan};
+pub use records::{DRAWN_SCORE, LeftOut, Line, Made, Settings, Unfinished, WON_SCORE, record};
+pub use summary::{Summary, Tally};
+pub use write::{RecordRun, write_records};
 
 /// Why a file gave no games.
 #[derive(Debug, thiserror::Error)]

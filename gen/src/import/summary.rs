@@ -6,7 +6,7 @@ use game_files::Outcome;
 use serde_json::{Value, json};
 use xiangqi::{Move, Position};
 
-use super::Imported;
+use super::{Imported, LeftOut};
 
 /// Counts over all files of an import.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl Summary {
         let moves = game.tree.main_line();
         self.games += 1;
         self.plies += moves.len() as u64;
-        if let Some(fault) = game.main_fault() {
+        if let Some(fault) = game.error() {
             self.broken_games += 1;
             *self.faults.entry(fault.kind.word()).or_default() += 1;
         }
@@ -99,6 +99,63 @@ impl Summary {
         say(self.broken_variations, "broken variations");
         say(self.duplicates, "duplicates (same start, same moves)");
         say(self.contradictions, "games with two results that contradict each other");
+        text
+    }
+}
+
+/// What was written and what was left out, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Games, positions or lines written.
+    pub written: u64,
+    /// Scored positions written.
+    pub positions: u64,
+    /// Lines left out, by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// Games that went on behind their end by the rules, and were cut there.
+    pub cut_by_rules: u64,
+    /// Games whose end by the rules contradicts the result in their file; the rules' is taken.
+    pub contradicts_rules: u64,
+    /// Nodes searched.
+    pub nodes: u64,
+}
+
+impl Tally {
+    /// Counts a line that is not written.
+    pub fn leave_out(&mut self, why: LeftOut) {
+        *self.left_out.entry(why.word()).or_default() += 1;
+    }
+
+    /// As JSON.
+    pub fn json(&self) -> Value {
+        json!({
+            "written": self.written,
+            "positions": self.positions,
+            "left_out": self.left_out,
+            "cut_by_rules": self.cut_by_rules,
+            "contradicts_rules": self.contradicts_rules,
+            "nodes": self.nodes,
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = format!("written: {}", self.written);
+        if self.positions > 0 {
+            text += &format!(", {} scored positions", self.positions);
+        }
+        text.push('\n');
+        let left_out: Vec<_> = self.left_out.iter().map(|(why, count)| format!("{why} {count}")).collect();
+        if !left_out.is_empty() {
+            text += &format!("left out: {}\n", left_out.join(", "));
+        }
+        if self.cut_by_rules > 0 {
+            text += &format!("{} games cut at their end by the rules\n", self.cut_by_rules);
+        }
+        if self.contradicts_rules > 0 {
+            text +=
+                &format!("{} games whose end by the rules contradicts their file\n", self.contradicts_rules);
+        }
         text
     }
 }

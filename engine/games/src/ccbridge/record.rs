@@ -3,7 +3,7 @@
 use xiangqi::{Color, Move, Piece, PieceKind, Position, Setup, Square};
 
 use crate::error::{FaultKind, GameFault, Place, ReadGame, shown};
-use crate::preorder::Growth;
+use crate::preorder::{Cut, Growth};
 use crate::start::start_position;
 use crate::tree::{GameTree, Outcome};
 
@@ -78,7 +78,7 @@ pub(super) fn read(game: usize, bytes: &[u8], at: usize) -> ReadGame {
     let start = if is_text { Ok(Position::start()) } else { start(board, first, head[SIDE]) };
     let mut tree = GameTree::new(start.as_ref().map_or_else(|_| Position::start(), Clone::clone));
     tree.tags = tags(head);
-    tree.outcome = outcome(head[RESULT]);
+    tree.outcome = Outcome::from_code(head[RESULT]);
     if let Err(why) = start {
         let found: String = board.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
         return without_start(game, tree, FaultKind::Start, at + BOARD, &found, why);
@@ -117,7 +117,7 @@ fn read_moves(growth: &mut Growth, root: Taken, stream: &mut Stream<'_>) {
         }
         // Zeros are a root without a comment, which moves follow.
         Taken::Zeros(_) => {}
-        Taken::Cut(cut) => return growth.cut(cut.at, &cut.found, cut.why),
+        Taken::Cut(cut) => return growth.cut(&Cut { step: None, ..cut }),
     }
     // The last move was no line's last.
     let mut open = true;
@@ -127,16 +127,13 @@ fn read_moves(growth: &mut Growth, root: Taken, stream: &mut Stream<'_>) {
             Taken::Step(_) => return,
             Taken::Zeros(at) => {
                 if growth.has_promises() || !open {
-                    growth.cut(at, "zeros", "the moves end where a variation was promised");
+                    let found = "four zeros".to_owned();
+                    let why = "the moves end where a variation was promised";
+                    growth.cut(&Cut { at, found, why, step: None });
                 }
                 return;
             }
-            Taken::Cut(cut) => {
-                if let Some(step) = &cut.step {
-                    growth.take(step);
-                }
-                return growth.cut(cut.at, &cut.found, cut.why);
-            }
+            Taken::Cut(cut) => return growth.cut(&cut),
         }
     }
 }
@@ -175,15 +172,6 @@ fn piece(byte: u8) -> Option<Piece> {
     };
     let kind = usize::from(byte & 15).checked_sub(1).and_then(|i| KINDS.get(i))?;
     Some(Piece::new(color, *kind))
-}
-
-fn outcome(byte: u8) -> Outcome {
-    match byte {
-        1 => Outcome::RedWins,
-        2 => Outcome::BlackWins,
-        3 => Outcome::Draw,
-        _ => Outcome::Unknown,
-    }
 }
 
 /// The program writes its memory as it is: what looks like no text is none.

@@ -2,7 +2,7 @@
 
 use xiangqi::{Move, Square};
 
-use crate::preorder::Step;
+use crate::preorder::{Cut, Step};
 
 use super::utf16;
 
@@ -12,15 +12,6 @@ const LAST: u8 = 1;
 const ALTERNATIVE: u8 = 2;
 /// A comment follows: 32 bits with its length in bytes, then its text.
 const COMMENT: u8 = 4;
-
-/// Where and how a record ends too early.
-pub(super) struct Cut {
-    pub(super) at: usize,
-    pub(super) found: String,
-    pub(super) why: &'static str,
-    /// The move before its comment, where it is the comment that is cut.
-    pub(super) step: Option<Step>,
-}
 
 /// What stands next.
 pub(super) enum Taken {

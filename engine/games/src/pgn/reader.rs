@@ -423,7 +423,10 @@ impl<'a> Builder<'a> {
     fn word_fault(&mut self, word: &str, placed: &Placed<'_>, move_like: bool) -> GameFault {
         let position = self.walker.go(&self.game.tree, self.node);
         let (illegal, why) = match notation::parse_lenient(position, word) {
-            Err(error) => (matches!(error.why, notation::Unread::Illegal(..)), error.to_string()),
+            Err(error) => {
+                let why = format!("{}; the position is {}", error.why, error.fen);
+                (matches!(error.why, notation::Unread::Illegal(..)), why)
+            }
             // A word that is not like a move, and yet one.
             Ok(mv) => (false, format!("{mv} is not written like this")),
         };

@@ -72,7 +72,7 @@ impl Header {
         let keys = Keys::read(&first);
         Ok(Header {
             side_to_move: if head[SIDE] == 1 { Color::Black } else { Color::Red },
-            outcome: outcome(head[RESULT]),
+            outcome: Outcome::from_code(head[RESULT]),
             tags: tags(head),
             warnings: warnings(head),
             squares: squares(&head[BOARD..BOARD + 32], &keys),
@@ -102,15 +102,6 @@ fn warnings(head: &[u8; LEN]) -> Vec<String> {
         warnings.push(format!("the four keys at byte 12 add up to {sum} modulo 256 and not to 0"));
     }
     warnings
-}
-
-fn outcome(byte: u8) -> Outcome {
-    match byte {
-        1 => Outcome::RedWins,
-        2 => Outcome::BlackWins,
-        3 => Outcome::Draw,
-        _ => Outcome::Unknown,
-    }
 }
 
 fn tags(head: &[u8; LEN]) -> Vec<(String, String)> {

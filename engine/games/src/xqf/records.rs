@@ -2,7 +2,7 @@
 
 use xiangqi::Move;
 
-use crate::preorder::Step;
+use crate::preorder::{Cut, Step};
 use crate::text::{Charset, decode_field};
 
 use super::header::{LEN, square};
@@ -21,15 +21,6 @@ const COMMENT: u8 = 0x20;
 pub(super) const PLAIN_FOLLOWED: u8 = 0xf0;
 /// See [`PLAIN_FOLLOWED`].
 pub(super) const PLAIN_ALTERNATIVE: u8 = 0x0f;
-
-/// Where and how a file ends too early.
-pub(super) struct Cut {
-    pub(super) at: usize,
-    pub(super) found: String,
-    pub(super) why: &'static str,
-    /// The record before its comment, where it is the comment that is cut.
-    pub(super) step: Option<Step>,
-}
 
 /// Records in the order of the file.
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use xiangqi::Color;
 
 use crate::gb18030;
 use crate::start::squares_of;
-use crate::tree::{GameTree, NodeId, Outcome};
+use crate::tree::{GameTree, NodeId};
 
 use super::header::{BOARD, FIELDS, KIND, LAST_PLAIN_VERSION, LEN, RESULT, SIDE};
 use super::records::{FROM_OFFSET, PLAIN_ALTERNATIVE, PLAIN_FOLLOWED, TO_OFFSET};
@@ -43,12 +43,7 @@ fn header(game: &GameTree) -> Vec<u8> {
         head[BOARD + i] = square.map_or(CAPTURED, place);
     }
     head[SIDE] = u8::from(game.start().side_to_move() == Color::Black);
-    head[RESULT] = match game.outcome {
-        Outcome::Unknown => 0,
-        Outcome::RedWins => 1,
-        Outcome::BlackWins => 2,
-        Outcome::Draw => 3,
-    };
+    head[RESULT] = game.outcome.code();
     let whole = game.start().key() == xiangqi::Position::start().key();
     head[KIND] = if whole { WHOLE_GAME } else { ENDGAME };
     for (tag, at, most) in FIELDS {

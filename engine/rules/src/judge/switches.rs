@@ -192,6 +192,19 @@ impl RuleSet {
         }
     }
 
+    /// What whoever chooses these rules must know: that their definition is not public, and which switches are judged
+    /// how, and why. `None` where it is.
+    pub fn caution(self) -> Option<String> {
+        let describe = |row: SwitchRow| {
+            format!("{} = {} ({}: {})", row.name, row.value, row.basis.name(), row.basis.source())
+        };
+        let rows: Vec<String> = self.switches().rows().into_iter().map(describe).collect();
+        let told = !self.switches().is_public();
+        told.then(|| {
+            format!("the definition of the rules {self} is not public; judged by: {}", rows.join("; "))
+        })
+    }
+
     /// Which standing of a position on the board is judged: the second or the third.
     #[inline]
     pub const fn deciding_occurrence(self) -> usize {

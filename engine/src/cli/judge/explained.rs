@@ -113,16 +113,7 @@ fn named(man: &Man, square: Square) -> Value {
     format!("{}@{square}", man.piece).into()
 }
 
-/// What is not known of a rule set without a public definition, as a line for a reader.
-pub(super) fn unknown_line(set: RuleSet) -> String {
-    let describe = |row: SwitchRow| {
-        format!("{} = {} ({}: {})", row.name, row.value, row.basis.name(), row.basis.source())
-    };
-    let rows: Vec<String> = set.switches().rows().into_iter().map(describe).collect();
-    format!("the definition of the rules {set} is not public; judged by: {}", rows.join("; "))
-}
-
-/// The same as JSON.
+/// A rule set's switches as JSON.
 pub(super) fn switches_value(set: RuleSet) -> Value {
     let row = |row: SwitchRow| json!({ "name": row.name, "value": row.value, "basis": row.basis.name(), "source": row.basis.source() });
     let switches = set.switches();
