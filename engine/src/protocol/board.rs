@@ -1,6 +1,8 @@
 //! Positions as all dialects give them: `startpos` or a FEN, then moves; every move is checked.
 
-use xiangqi::{Game, Move, Position, Setup};
+use xiangqi::{Game, Position, Setup};
+
+use super::ranks::FirstRank;
 
 /// The words of a position, before anything is known to be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,16 +60,16 @@ impl GameText {
         Ok(GameText { fen, moves: tail.iter().skip(1).map(|&word| word.to_owned()).collect() })
     }
 
-    /// The game that these words describe.
+    /// The game that these words describe, moves with these ranks.
     ///
     /// # Errors
     /// Says which field of the FEN or which move is wrong.
-    pub(crate) fn game(&self) -> Result<Game, BoardError> {
+    pub(crate) fn game(&self, ranks: FirstRank) -> Result<Game, BoardError> {
         let start = match &self.fen {
             None => Position::start(),
             Some(fen) => Position::from_fen(fen)?,
         };
-        Ok(game_from(start, &self.moves)?)
+        Ok(play(start, &self.moves, ranks)?)
     }
 }
 
@@ -76,12 +78,15 @@ impl GameText {
 /// # Errors
 /// Names the first move that is none or is not legal, and its number.
 pub fn game_from<T: AsRef<str>>(start: Position, moves: &[T]) -> Result<Game, GameError> {
+    play(start, moves, FirstRank::Zero)
+}
+
+fn play<T: AsRef<str>>(start: Position, moves: &[T], ranks: FirstRank) -> Result<Game, GameError> {
     let mut game = Game::new(start);
     for (i, text) in moves.iter().enumerate() {
         let text = text.as_ref();
         let refused = |why: String| GameError { number: i + 1, text: super::cut(text), why };
-        let mv: Move =
-            text.parse().map_err(|error: xiangqi::mv::MoveTextError| refused(error.to_string()))?;
+        let mv = ranks.read(text).map_err(|error| refused(error.to_string()))?;
         game.try_play(mv).map_err(|error| refused(error.to_string()))?;
     }
     Ok(game)

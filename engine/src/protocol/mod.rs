@@ -13,6 +13,7 @@ mod input;
 pub(crate) mod memory;
 pub(crate) mod options;
 mod output;
+mod ranks;
 pub(crate) mod running;
 pub(crate) mod session;
 pub(crate) mod values;
@@ -22,6 +23,7 @@ use std::io::BufRead;
 pub use board::{BoardError, GameError, GameText, flipped, game_from};
 pub use options::{Names, OptionError, describe};
 pub use output::Output;
+pub use ranks::{FirstRank, MoveError};
 pub use session::SessionError;
 
 use crate::eval::EvalSource;

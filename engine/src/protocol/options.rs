@@ -56,6 +56,10 @@ pub(crate) enum OptionId {
     EvalFile,
     /// The code that evaluates nets.
     Backend,
+    /// UCI: which game is played.
+    Variant,
+    /// UCI: from what ranks are counted.
+    FirstRank,
     /// UCCI: times are in milliseconds.
     Millisec,
     /// UCCI: no input is read while thinking.
@@ -151,6 +155,8 @@ const REPETITION_RULES: &[&str] =
 const DRAW_RULES: &[&str] =
     &["None", "DrawAsBlackWin", "DrawAsRedWin", "DrawRepAsBlackWin", "DrawRepAsRedWin"];
 const SCORE_TYPES: &[&str] = &["Elo", "PawnValueNormalized", "Raw"];
+/// GUIs for many games look for those that an engine plays in the option `UCI_Variant`.
+const VARIANTS: &[&str] = &["xiangqi"];
 const DEGREES: &[&str] = &["none", "small", "medium", "large"];
 
 /// In the order in which a greeting lists them. A dialect in which a row has no name does not know it.
@@ -302,6 +308,20 @@ pub(crate) const ROWS: &[Row] = &{
             "backend",
             RowKind::Text { default: AUTO },
             "code that evaluates nets: auto, or a name that chuhe backends lists",
+        ),
+        row(
+            Variant,
+            "UCI_Variant",
+            NO,
+            RowKind::Combo { default: VARIANTS[0], values: VARIANTS },
+            "the game; there is one",
+        ),
+        row(
+            FirstRank,
+            "First Rank",
+            NO,
+            spin(0, 0, 1),
+            "number of Red's back rank in moves: 0 (h2e2), or 1 as in Fairy-Stockfish and its GUIs (h3e3)",
         ),
     ]
 };

@@ -10,6 +10,7 @@ use super::board::{BoardError, GameText};
 use super::memory;
 use super::options::{Change, Names, OptionError};
 use super::output::Output;
+use super::ranks::FirstRank;
 use super::running::{Order, Running, Voice};
 use super::values::{HASH_MIB, Options};
 use crate::eval::{EvalSource, LoadedNet, SourceError, backend_named, load_net};
@@ -56,8 +57,8 @@ pub enum SessionError {
     /// A root move that is not legal.
     #[error("{mv} is not legal here; {consequence}")]
     Illegal {
-        /// The move.
-        mv: Move,
+        /// The move, as it was given.
+        mv: String,
         /// What follows.
         consequence: &'static str,
     },
@@ -190,12 +191,12 @@ impl Core {
         self.game = Game::new(Position::start());
     }
 
-    /// Sets the game on the board.
+    /// Sets the game on the board, from moves with these ranks.
     ///
     /// # Errors
     /// Where it is none; the old one stays.
-    pub(crate) fn set_game(&mut self, text: &GameText) -> Result<(), SessionError> {
-        self.game = text.game()?;
+    pub(crate) fn set_game(&mut self, text: &GameText, ranks: FirstRank) -> Result<(), SessionError> {
+        self.game = text.game(ranks)?;
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use xiangqi::judge::{DrawRule, RuleSet, Rules};
 
 use super::options::{Change, Names, OptionError, OptionId};
+use super::ranks::FirstRank;
 use crate::score_display::ScoreType;
 use crate::search::{MAX_HASH_MIB, MAX_THREADS, Skill};
 
@@ -96,6 +97,8 @@ pub(crate) struct Options {
     pub(crate) eval_file: String,
     /// The backend as it was set.
     pub(crate) backend: String,
+    /// UCI: from what ranks are counted.
+    pub(crate) first_rank: FirstRank,
     /// UCCI: times are in milliseconds.
     pub(crate) millisec: bool,
     /// UCCI: nothing is read while thinking.
@@ -124,6 +127,7 @@ impl Default for Options {
             bounds: true,
             eval_file: EMPTY.to_owned(),
             backend: AUTO.to_owned(),
+            first_rank: FirstRank::Zero,
             millisec: false,
             batch: false,
             debug: false,
@@ -253,11 +257,13 @@ impl Options {
             OptionId::Randomness => self.skill_level = RANDOMNESS_LEVELS[index % RANDOMNESS_LEVELS.len()],
             OptionId::Score => self.score_type = ScoreType::ALL[index % ScoreType::ALL.len()],
             OptionId::Bounds => self.bounds = on,
+            OptionId::FirstRank => self.first_rank = if on { FirstRank::One } else { FirstRank::Zero },
             OptionId::Millisec => self.millisec = on,
             OptionId::Batch => self.batch = on,
             OptionId::Debug => self.debug = on,
             OptionId::Resign => self.resign = on,
-            // `Ponder` is told for the GUI's sake: how time is shared out does not depend on it.
+            // `Ponder` is told for the GUI's sake: how time is shared out does not depend on it. `UCI_Variant` leaves
+            // nothing to choose.
             _ => {}
         }
     }

@@ -7,11 +7,11 @@ use std::time::Instant;
 use xiangqi::{Move, PieceKind, Score};
 
 use crate::eval::hce::EXCHANGE_VALUE;
-use crate::protocol::Output;
 use crate::protocol::running::Voice;
+use crate::protocol::{FirstRank, Output};
 use crate::search::tt::{Bound, Entry};
 use crate::search::{Info, Line, ScoreBound, SearchResult};
-use crate::uci::format::{moves, rule_note};
+use crate::uci::format::rule_note;
 
 /// A draw is agreed to where the engine's own score (in the search's centipawns) is not above this: about half of
 /// having the move.
@@ -72,7 +72,7 @@ impl UcciVoice {
         self.out.line(&format!(
             "info depth {depth}{number} score {} pv {}",
             score(line.score),
-            moves(&line.pv)
+            FirstRank::Zero.line(&line.pv)
         ));
     }
 

@@ -22,7 +22,7 @@ use crate::eval::Evaluation;
 use crate::protocol::options::{Names, OptionError, describe};
 use crate::protocol::running::Order;
 use crate::protocol::session::{Core, SessionError};
-use crate::protocol::{GameText, Output, cut};
+use crate::protocol::{FirstRank, GameText, Output, cut};
 use crate::search::{Clock, Limits};
 
 /// Milliseconds in the unit of clocks without `usemillisec`.
@@ -128,7 +128,7 @@ impl Ucci {
             Command::IsReady => core.out.line("readyok"),
             Command::SetOption { name, value } => self.set_option(core, &name, &value)?,
             Command::Position(text) => {
-                core.set_game(&text).map_err(|error| Fault::Session("position", error))?;
+                core.set_game(&text, FirstRank::Zero).map_err(|error| Fault::Session("position", error))?;
                 self.banned.clear();
             }
             Command::BanMoves(words) => self.banned = bans(core, &words)?,
@@ -231,7 +231,7 @@ fn bans(core: &Core, words: &[String]) -> Result<Vec<Move>, Fault> {
 }
 
 fn probe(core: &Core, text: &GameText) -> Result<(), Fault> {
-    let game: Game = match text.game() {
+    let game: Game = match text.game(FirstRank::Zero) {
         Ok(game) => game,
         Err(error) => {
             // Whoever asks reads lines until a pophash.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use xiangqi::Move;
 
-use crate::protocol::{BoardError, GameText, cut};
+use crate::protocol::{BoardError, FirstRank, GameText, cut};
 
 /// A line that cannot be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,11 +132,11 @@ pub enum Command {
     Quit,
 }
 
-/// Reads a line; `None` for a blank one.
+/// Reads a line, moves of a search with these ranks; `None` for a blank one.
 ///
 /// # Errors
 /// Where it is no command, or one of its words is wrong.
-pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
+pub fn parse(line: &str, ranks: FirstRank) -> Result<Option<Command>, CommandError> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some((&first, rest)) = words.split_first() else { return Ok(None) };
     Ok(Some(match first {
@@ -145,7 +145,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
         "ucinewgame" => Command::NewGame,
         "position" => Command::Position(GameText::read(rest)?),
         "startpos" | "fen" => Command::Position(GameText::read(&words)?),
-        "go" => Command::Go(Box::new(go(rest)?)),
+        "go" => Command::Go(Box::new(go(rest, ranks)?)),
         "stop" => Command::Stop,
         "ponderhit" => Command::PonderHit,
         "setoption" => set_option(rest, line)?,
@@ -220,7 +220,7 @@ fn clock(limit: &str, word: Option<&str>) -> Result<u64, CommandError> {
     number::<i64>(limit, word).map(|ms| ms.max(0).unsigned_abs())
 }
 
-fn go(words: &[&str]) -> Result<Go, CommandError> {
+fn go(words: &[&str], ranks: FirstRank) -> Result<Go, CommandError> {
     let mut go = Go::default();
     let mut rest = words.iter().copied().peekable();
     while let Some(word) = rest.next() {
@@ -239,14 +239,17 @@ fn go(words: &[&str]) -> Result<Go, CommandError> {
             "mate" => go.mate = Some(number(&limit, rest.next())?),
             "perft" => go.perft = Some(number(&limit, rest.next())?),
             "searchmoves" => {
-                while let Some(mv) = rest.peek().and_then(|word| word.parse().ok()) {
+                while let Some(mv) = rest.peek().and_then(|word| ranks.read(word).ok()) {
                     go.search_moves.push(mv);
                     rest.next();
                 }
                 if go.search_moves.is_empty() {
                     return Err(CommandError::Limit {
                         limit: format!("go {word}"),
-                        expected: "moves such as h2e2",
+                        expected: match ranks {
+                            FirstRank::Zero => "moves such as h2e2",
+                            FirstRank::One => "moves such as h3e3 (First Rank is 1)",
+                        },
                         found: cut(rest.peek().copied().unwrap_or("")),
                     });
                 }
@@ -294,15 +297,16 @@ mod tests {
             ("# a remark", Command::Nothing),
         ];
         for (line, expected) in cases {
-            assert_eq!(parse(line), Ok(Some(expected)), "{line}");
+            assert_eq!(parse(line, FirstRank::Zero), Ok(Some(expected)), "{line}");
         }
-        assert_eq!(parse("   "), Ok(None));
+        assert_eq!(parse("   ", FirstRank::Zero), Ok(None));
     }
 
     #[test]
     fn limits_are_read() {
         let Ok(Some(Command::Go(go))) = parse(
             "go wtime 1000 btime -20 winc 10 binc 20 movestogo 5 depth 9 nodes 77 mate 3 ponder searchmoves h2e2 b0c2 infinite",
+            FirstRank::Zero,
         ) else {
             panic!("a good line")
         };
@@ -325,7 +329,7 @@ mod tests {
             ("speedtest many", "speedtest threads: expected a whole number after it, found \"many\""),
         ];
         for (line, expected) in cases {
-            let error = parse(line).expect_err(line).to_string();
+            let error = parse(line, FirstRank::Zero).expect_err(line).to_string();
             assert!(error.contains(expected), "{line}: {error}");
         }
     }

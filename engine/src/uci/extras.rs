@@ -46,9 +46,10 @@ pub(super) fn perft(core: &Core, depth: u32) -> Result<(), ExtraError> {
         return Err(ExtraError::Depth { what: "perft", least: 0, most, found });
     }
     let mut pos = core.game.position().clone();
+    let ranks = core.options.first_rank;
     let mut total = 0;
     for (mv, nodes) in xiangqi::perft::divide(&mut pos, depth) {
-        core.out.line(&format!("{mv}: {nodes}"));
+        core.out.line(&format!("{}: {nodes}", ranks.text(mv)));
         total += nodes;
     }
     core.out.line("");
@@ -66,7 +67,7 @@ pub(super) fn display(core: &Core) {
     }
     core.out.line(&format!("Fen: {fen}"));
     core.out.line(&format!("Key: {:016X}", pos.key()));
-    let checkers: Vec<String> = pos.checkers().map(|square| square.to_string()).collect();
+    let checkers: Vec<String> = pos.checkers().map(|square| core.options.first_rank.square(square)).collect();
     core.out.line(&format!("Checkers: {}", checkers.join(" ")));
     let rules = core.options.judge();
     let status = judge::status(&core.game, rules);

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use xiangqi::{Move, Position, Score};
 
-use crate::protocol::Output;
 use crate::protocol::running::Voice;
 use crate::protocol::values::Options;
+use crate::protocol::{FirstRank, Output};
 use crate::score_display::{ScoreType, ShownScore, wdl};
 use crate::search::{Info, Line, ScoreBound, SearchResult};
 
@@ -17,6 +17,7 @@ pub(super) struct UciVoice {
     score_type: ScoreType,
     show_wdl: bool,
     bounds: bool,
+    ranks: FirstRank,
     start: Instant,
     /// A win by rule has been explained.
     explained: bool,
@@ -31,12 +32,6 @@ pub(crate) fn rule_note(score: Score) -> Option<String> {
         .then(|| format!("{score} plies by a verdict of the rules (no mate), shown as cp {}", score.0))
 }
 
-/// Moves with blanks between.
-pub(crate) fn moves(moves: &[Move]) -> String {
-    let texts: Vec<String> = moves.iter().map(Move::to_string).collect();
-    texts.join(" ")
-}
-
 impl UciVoice {
     pub(super) fn new(out: Output, position: Position, options: &Options) -> UciVoice {
         UciVoice {
@@ -45,6 +40,7 @@ impl UciVoice {
             score_type: options.score_type,
             show_wdl: options.show_wdl,
             bounds: options.bounds,
+            ranks: options.first_rank,
             start: Instant::now(),
             explained: false,
             shown: None,
@@ -77,7 +73,7 @@ impl UciVoice {
             info.nodes,
             info.hashfull,
             info.time_ms,
-            moves(&info.line.pv),
+            self.ranks.line(&info.line.pv),
         )
     }
 
@@ -121,13 +117,16 @@ impl Voice for UciVoice {
         if let Some(best) = result.lines.first() {
             self.conclude(result, best);
         }
+        let text = |mv: Move| self.ranks.text(mv);
         match (result.best, result.pv.get(1)) {
             (None, _) => {
                 self.out.line(&format!("info depth 0 {}", self.score(result.score, ScoreBound::Exact)));
                 self.out.line("bestmove (none)");
             }
-            (Some(best), Some(reply)) => self.out.line(&format!("bestmove {best} ponder {reply}")),
-            (Some(best), None) => self.out.line(&format!("bestmove {best}")),
+            (Some(best), Some(&reply)) => {
+                self.out.line(&format!("bestmove {} ponder {}", text(best), text(reply)));
+            }
+            (Some(best), None) => self.out.line(&format!("bestmove {}", text(best))),
         }
     }
 }

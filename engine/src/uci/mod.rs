@@ -23,7 +23,7 @@ pub(crate) fn complain(out: &Output, what: &dyn std::fmt::Display) {
 /// Acts on a line. False when the conversation is over.
 pub(crate) fn hear(core: &mut Core, line: &str) -> bool {
     core.complain = complain;
-    let done = match parse(line) {
+    let done = match parse(line, core.options.first_rank) {
         Ok(None) => Ok(()),
         Ok(Some(Command::Quit)) => {
             core.stop();
@@ -61,7 +61,10 @@ fn act(core: &mut Core, command: Command, line: &str) -> Result<(), Fault> {
         Command::Uci => identify(&core.out, line.trim()),
         Command::IsReady => core.out.line("readyok"),
         Command::NewGame => core.new_game(),
-        Command::Position(text) => core.set_game(&text).map_err(|error| Fault::Named("position", error))?,
+        Command::Position(text) => {
+            let ranks = core.options.first_rank;
+            core.set_game(&text, ranks).map_err(|error| Fault::Named("position", error))?;
+        }
         Command::Go(go) => self::go(core, &go)?,
         Command::Stop => core.stop(),
         Command::PonderHit => {
@@ -122,6 +125,7 @@ fn go(core: &mut Core, go: &Go) -> Result<(), Fault> {
         return Ok(extras::perft(core, depth)?);
     }
     if let Some(mv) = core.first_illegal(&go.search_moves) {
+        let mv = core.options.first_rank.text(mv);
         let error = SessionError::Illegal { mv, consequence: "no search was begun" };
         return Err(Fault::Named("go searchmoves", error));
     }
