@@ -5,6 +5,7 @@
 //! ```text
 //! ucci            speaks UCCI instead of UCI
 //! variant         announces UCI_Variant and then counts ranks from 1, as Fairy-Stockfish does
+//! first-rank      announces UCI_Variant and First Rank, and counts ranks from what First Rank is set to, 0 at first
 //! garbage         surrounds its answers with lines no one asked for, huge ones among them
 //! silent | deaf   never says uciok | never says readyok
 //! crash:N         at its Nth move: ends with status 1
@@ -33,6 +34,8 @@ struct Fake {
     game: Game,
     moves: u32,
     variant_set: bool,
+    /// What `First Rank` was set to.
+    first_rank: u8,
     answer_at_stop: Option<String>,
 }
 
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         game: Game::new(Position::start()),
         moves: 0,
         variant_set: false,
+        first_rank: 0,
         answer_at_stop: None,
     };
     for line in io::stdin().lock().lines() {
@@ -81,6 +85,9 @@ impl Fake {
             "ucinewgame" => self.moves = 0,
             "setoption" => {
                 self.variant_set |= line == "setoption name UCI_Variant value xiangqi";
+                if let Some(rank) = line.strip_prefix("setoption name First Rank value ") {
+                    self.first_rank = u8::from(rank == "1");
+                }
                 if line == "setoption newgame" {
                     self.moves = 0;
                 }
@@ -106,6 +113,10 @@ impl Fake {
         if self.has("variant") {
             say("option name UCI_Variant type combo default chess var chess var xiangqi")?;
         }
+        if self.has("first-rank") {
+            say("option name UCI_Variant type combo default xiangqi var xiangqi")?;
+            say("option name First Rank type spin default 0 min 0 max 1")?;
+        }
         if self.has("ucci") {
             say("option usemillisec type check default false")?;
             say("option newgame type button")?;
@@ -114,7 +125,7 @@ impl Fake {
     }
 
     fn rank_base(&self) -> u8 {
-        u8::from(self.has("variant"))
+        u8::from(self.has("variant")).max(self.first_rank)
     }
 
     fn set_position(&mut self, line: &str) -> io::Result<()> {

@@ -112,7 +112,7 @@ pub(crate) struct RunArgs {
     /// Protocol of B
     #[arg(long)]
     protocol_b: Option<Protocol>,
-    /// Number of A's first rank in UCI moves; found out otherwise (UCI_Variant means 1)
+    /// Number of A's first rank in UCI moves; found out otherwise (by First Rank; else UCI_Variant means 1)
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=1))]
     rank_base_a: Option<u8>,
     /// Number of B's first rank

@@ -11,6 +11,8 @@ use crate::protocol::{Dialect, Introduction, Protocol, Said, read_line};
 
 /// The option by which the Fairy-Stockfish family tells its game, and with it its rank base.
 const VARIANT: &str = "UCI_Variant";
+/// By this option an engine (Chuhe) says, and is told, the number of Red's back rank.
+const FIRST_RANK: &str = "First Rank";
 
 /// The value it needs.
 const XIANGQI: &str = "xiangqi";
@@ -150,7 +152,8 @@ impl ExternalPlayer {
             let what = format!("its {VARIANT} offers no {XIANGQI}: it was built without large boards");
             return Err(self.start_error(what));
         }
-        let rank_base = self.spec.rank_base.unwrap_or(u8::from(fairy));
+        let told = self.first_rank(introduction);
+        let rank_base = self.spec.rank_base.or(told).unwrap_or(u8::from(fairy));
         let unknown =
             self.spec.options.iter().map(|(name, _)| name).filter(|name| introduction.option(name).is_none());
         let warnings = unknown.map(|name| format!("the engine announces no option {name:?}")).collect();
@@ -158,6 +161,13 @@ impl ExternalPlayer {
         self.info = PlayerInfo { name, protocol: protocol.name(), rank_base, warnings };
         let milliseconds = protocol == Protocol::Uci || introduction.option("usemillisec").is_some();
         Ok(Dialect { protocol, rank_base, milliseconds })
+    }
+
+    /// What `First Rank` is set to, or its default; `None` where the engine has no such option.
+    fn first_rank(&self, introduction: &Introduction) -> Option<u8> {
+        let default = introduction.default_of(FIRST_RANK)?;
+        let set = self.spec.options.iter().rfind(|(name, _)| name.eq_ignore_ascii_case(FIRST_RANK));
+        set.and_then(|(_, value)| value.as_deref()).unwrap_or(default).parse().ok()
     }
 
     fn option_lines(&self, dialect: &Dialect, introduction: &Introduction) -> Vec<String> {

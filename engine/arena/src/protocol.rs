@@ -102,6 +102,12 @@ impl Introduction {
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         self.options.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, rest)| rest.as_str())
     }
+
+    /// The default that it was announced with: one word.
+    pub(crate) fn default_of(&self, name: &str) -> Option<&str> {
+        let (_, rest) = self.option(name)?.split_once("default ")?;
+        rest.split(' ').next()
+    }
 }
 
 impl Dialect {

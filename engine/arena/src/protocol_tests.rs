@@ -105,6 +105,9 @@ fn introductions_are_read() {
     assert_eq!(uci.name.as_deref(), Some("Some Engine 1.0"));
     assert!(uci.option("clear hash").is_some());
     assert!(uci.option("UCI_Variant").is_some_and(|rest| rest.contains("var xiangqi")));
+    uci.read(Protocol::Uci, "option name First Rank type spin default 0 min 0 max 1");
+    assert_eq!(uci.default_of("first rank"), Some("0"));
+    assert_eq!(uci.default_of("Clear Hash"), None);
     let mut ucci = Introduction::default();
     ucci.read(Protocol::Ucci, "option usemillisec type check default false");
     assert!(ucci.option("usemillisec").is_some());

@@ -134,6 +134,13 @@ fn protocols_rank_bases_and_garbage_change_nothing() {
     {
         assert_eq!(play(plan(a, b, 2)).tally, expected, "{a} against {b}");
     }
+    for value in [None, Some("0"), Some("1")] {
+        let mut ranked = plan("first-rank", "", 2);
+        if let (PlayerSpec::Engine(spec), Some(value)) = (&mut ranked.players[0], value) {
+            spec.options.push(("First Rank".to_owned(), Some(value.to_owned())));
+        }
+        assert_eq!(play(ranked).tally, expected, "First Rank {value:?}");
+    }
 }
 
 #[test]

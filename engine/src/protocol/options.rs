@@ -164,7 +164,7 @@ pub(crate) const ROWS: &[Row] = &{
     use super::values::*;
     use OptionId::*;
     [
-        row(Millisec, NO, "usemillisec", check(false), "times are in milliseconds, not in seconds"),
+        row(Millisec, NO, "usemillisec", check(true), "times are in milliseconds, not in seconds"),
         row(
             Batch,
             NO,

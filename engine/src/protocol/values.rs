@@ -128,7 +128,8 @@ impl Default for Options {
             eval_file: EMPTY.to_owned(),
             backend: AUTO.to_owned(),
             first_rank: FirstRank::Zero,
-            millisec: false,
+            // A GUI that is told of the option goes over to milliseconds, says the text of UCCI, whether it sets it or not.
+            millisec: true,
             batch: false,
             debug: false,
             resign: false,

@@ -74,6 +74,8 @@ pub struct Go {
     pub draw: bool,
     /// How it ends.
     pub mode: Mode,
+    /// A clock beside a depth or a number of nodes, which some clients give together: what comes first ends the search.
+    pub beside: Option<Mode>,
 }
 
 /// A line of the protocol.
@@ -133,11 +135,23 @@ pub fn parse(line: &str) -> Result<Option<Command>, CommandError> {
     }))
 }
 
-/// The second word is the name, all that follows it the value, as written.
+/// The second word is the name, all that follows it the value, as written. UCI's form (`setoption name N value V`),
+/// which some clients send in UCCI too, means the same: no option has the name `name`.
 fn set_option(line: &str) -> Command {
     let rest = line.trim_start().strip_prefix("setoption").unwrap_or("").trim();
-    let (name, value) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    Command::SetOption { name: name.to_owned(), value: value.trim().to_owned() }
+    let first = |text: &str| {
+        let (word, after) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        (word.to_owned(), after.trim().to_owned())
+    };
+    let (name, value) = match first(rest) {
+        (word, after) if word == "name" => first(&after),
+        plain => plain,
+    };
+    let value = match first(&value) {
+        (word, after) if word == "value" => after,
+        _ => value,
+    };
+    Command::SetOption { name, value }
 }
 
 /// A number at or above zero; clocks that have run out may be given as below it.
@@ -189,8 +203,12 @@ fn go(words: &[&str]) -> Result<Go, CommandError> {
         return Err(CommandError::PonderAndDraw);
     }
     let clock = left.map(|left| Mode::Time { left, moves_to_go, increment });
-    let mode = mode.or(clock).unwrap_or(Mode::Infinite);
-    Ok(Go { ponder: ponder && clock.is_some(), draw, mode })
+    let (mode, beside) = match mode {
+        Some(mode @ (Mode::Depth(_) | Mode::Nodes(_))) => (mode, clock),
+        Some(mode) => (mode, None),
+        None => (clock.unwrap_or(Mode::Infinite), None),
+    };
+    Ok(Go { ponder: ponder && clock.is_some(), draw, mode, beside })
 }
 
 #[cfg(test)]
@@ -206,7 +224,7 @@ mod tests {
 
     #[test]
     fn thinking_modes_are_read() {
-        let plain = |mode| Go { ponder: false, draw: false, mode };
+        let plain = |mode| Go { ponder: false, draw: false, mode, beside: None };
         let time = |left, moves_to_go, increment| Mode::Time { left, moves_to_go, increment };
         for (line, mode) in [
             ("go", Mode::Infinite),
@@ -224,8 +242,16 @@ mod tests {
         }
         assert_eq!(
             limits("go draw time 60 increment 0"),
-            Go { ponder: false, draw: true, mode: time(60, None, 0) }
+            Go { ponder: false, draw: true, mode: time(60, None, 0), beside: None }
         );
+        for line in ["go time 60 depth 9", "go depth 9 time 60"] {
+            assert_eq!(
+                limits(line),
+                Go { beside: Some(time(60, None, 0)), ..plain(Mode::Depth(9)) },
+                "{line}"
+            );
+        }
+        assert_eq!(limits("go time 60 depth infinite"), plain(Mode::Infinite));
         assert!(limits("go ponder time 60 increment 0").ponder);
         assert!(!limits("go ponder depth 5").ponder, "pondering needs a clock");
     }
@@ -240,6 +266,9 @@ mod tests {
             ("setoption newgame", option("newgame", "")),
             (" setoption  evalfile  /a  b.nnue ", option("evalfile", "/a  b.nnue")),
             ("setoption", option("", "")),
+            ("setoption name usemillisec value true", option("usemillisec", "true")),
+            ("setoption name newgame", option("newgame", "")),
+            ("setoption evalfile value  a  b.nnue", option("evalfile", "a  b.nnue")),
             ("position startpos moves h2e2", Command::Position(startpos.clone())),
             ("probe startpos moves h2e2", Command::Probe(startpos)),
             ("banmoves h2e2 b0c2", Command::BanMoves(vec!["h2e2".into(), "b0c2".into()])),

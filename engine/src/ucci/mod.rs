@@ -168,7 +168,7 @@ impl Ucci {
             return Ok(());
         }
         self.draw_offered = Arc::new(AtomicBool::new(go.draw));
-        let limits = Limits { banned_moves: self.banned.clone(), ..limits(core, go.mode) };
+        let limits = Limits { banned_moves: self.banned.clone(), ..limits(core, go) };
         // In batch mode no line is read before the answer, so that no ponderhit could come.
         let batch = core.options.batch;
         let order = Order { limits, infinite: false, ponder: go.ponder && !batch };
@@ -187,21 +187,22 @@ impl Ucci {
     }
 }
 
-fn limits(core: &mut Core, mode: Mode) -> Limits {
+fn limits(core: &mut Core, go: &Go) -> Limits {
     let unit = if core.options.millisec { 1 } else { SECOND };
-    let base = core.limits();
-    match mode {
+    let clock = |mode: Mode| match mode {
+        Mode::Time { left, moves_to_go, increment } => Some(Clock {
+            time_ms: left.saturating_mul(unit),
+            increment_ms: increment.saturating_mul(unit),
+            moves_to_go,
+        }),
+        _ => None,
+    };
+    let base = Limits { clock: go.beside.and_then(clock), ..core.limits() };
+    match go.mode {
         Mode::Depth(depth) => Limits { depth: Some(depth), ..base },
         Mode::Nodes(nodes) => Limits { nodes: Some(nodes), ..base },
         Mode::Infinite => Limits { stop_at_mate: true, ..base },
-        Mode::Time { left, moves_to_go, increment } => Limits {
-            clock: Some(Clock {
-                time_ms: left.saturating_mul(unit),
-                increment_ms: increment.saturating_mul(unit),
-                moves_to_go,
-            }),
-            ..base
-        },
+        time @ Mode::Time { .. } => Limits { clock: clock(time), ..base },
     }
 }
 

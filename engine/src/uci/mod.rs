@@ -1,5 +1,5 @@
-//! The universal chess interface, as xiangqi programs speak it: moves `h2e2` with ranks 0–9; and UCI_Cyclone, the
-//! same but for `position`, which it leaves out before `fen` and `startpos`.
+//! The universal chess interface, as xiangqi programs speak it: moves `h2e2` with ranks 0–9 (1–10 with the option
+//! `First Rank`); and UCI_Cyclone, the same but for `position`, which it leaves out before `fen` and `startpos`.
 
 pub mod command;
 mod extras;
