@@ -239,16 +239,33 @@ pub fn repetition(game: &Game, rules: impl Into<Rules>) -> Option<Repetition> {
     Some(judge_cycle(game, first, &rules))
 }
 
-/// For a search that began after `root_len` plies: the verdict on a cycle that closed within the
-/// search (the position stood before at the root or after it), or that the deciding occurrence
-/// closes. `None` where neither is so; `Ongoing` is never returned.
+/// What a repetition means to a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchVerdict {
+    /// The game ends here. [`Rules::draws`] takes no part in it.
+    Decided(GameResult),
+    /// This side would lose if the cycle were gone through again, but the deciding occurrence is yet to come: it
+    /// may still mix what it does, so it has at most a draw by going on like this, not a loss.
+    AtFault(Color),
+}
+
+/// For a search that began after `root_len` plies: the verdict where the current position has stood as often as the
+/// rule set asks for, or a second time within the search. `None` where neither is so; the result `Ongoing` is never
+/// returned.
 #[inline]
-pub fn search_repetition(game: &Game, rules: &Rules, root_len: usize) -> Option<GameResult> {
+pub fn search_repetition(game: &Game, rules: &Rules, root_len: usize) -> Option<SearchVerdict> {
     let mut earlier = game.earlier_occurrences();
     let last = earlier.next()?;
-    let decides = last >= root_len || rules.set.deciding_occurrence() == 2;
-    let first = if decides { last } else { earlier.next()? };
-    Some(judge_cycle(game, first, rules).result)
+    let first = if rules.set.deciding_occurrence() == 2 { Some(last) } else { earlier.next() };
+    let verdict = |first| judge_cycle(game, first, rules).result;
+    match first {
+        Some(first) => Some(SearchVerdict::Decided(verdict(first))),
+        None if last >= root_len => {
+            let result = verdict(last);
+            Some(result.loser().map_or(SearchVerdict::Decided(result), SearchVerdict::AtFault))
+        }
+        None => None,
+    }
 }
 
 /// Judges the cycle from the position after `first` plies to the current one, which is the same.

@@ -126,6 +126,8 @@ pub struct SearchResult {
     pub best: Option<Move>,
     /// Its score, side to move.
     pub score: Score,
+    /// What the score of the best line says: a bound, where the search was broken off before it was exact.
+    pub bound: ScoreBound,
     /// Depth of the last whole iteration.
     pub depth: i32,
     /// Nodes of all threads.

@@ -41,6 +41,8 @@ pub const MAX_HASH_MIB: usize = 1 << 20;
 /// Searches positions; keeps its tables from one search to the next.
 pub struct Searcher {
     table: Arc<Table>,
+    /// Has anything been searched since the table was empty? Emptying costs more than a short search.
+    table_used: bool,
     source: EvalSource,
     rules: Rules,
     threads: Vec<ThreadState>,
@@ -57,6 +59,7 @@ impl Searcher {
         let binding = Binding::automatic(&Topology::here(), threads.len());
         Searcher {
             table: Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB))),
+            table_used: false,
             source,
             rules: Rules::default(),
             threads,
@@ -68,7 +71,7 @@ impl Searcher {
 
     /// A new game: forgets all that was learned.
     pub fn new_game(&mut self) {
-        self.table.clear();
+        self.clear_hash();
         self.node_clocks = NodeClocks::default();
         for thread in &mut self.threads {
             thread.history.clear();
@@ -80,7 +83,7 @@ impl Searcher {
         let rules = rules.into();
         if rules != self.rules {
             self.rules = rules;
-            self.table.clear();
+            self.clear_hash();
             self.table.set_natural_limit(rules.natural_limit);
         }
     }
@@ -122,11 +125,14 @@ impl Searcher {
         self.table = Arc::new(Table::new(1));
         self.table = Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB)));
         self.table.set_natural_limit(self.rules.natural_limit);
+        self.table_used = false;
     }
 
     /// Empties the table, keeping histories.
     pub fn clear_hash(&mut self) {
-        self.table.clear();
+        if std::mem::take(&mut self.table_used) {
+            self.table.clear();
+        }
     }
 
     /// A look into the table that works during a search; after [`Searcher::set_hash`] ask anew.
@@ -156,6 +162,7 @@ impl Searcher {
             return self.nothing_to_search(game.position());
         }
         self.table.next_generation();
+        self.table_used = true;
         let side = game.position().side_to_move();
         let shared = Shared {
             table: &self.table,
@@ -180,7 +187,8 @@ impl Searcher {
         } else {
             Score::mated_in(0)
         };
-        SearchResult { best: None, score, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() }
+        let bound = ScoreBound::Exact;
+        SearchResult { best: None, score, bound, depth: 0, nodes: 0, pv: Vec::new(), lines: Vec::new() }
     }
 }
 
@@ -253,5 +261,6 @@ fn finish(
     let picked = shared.limits.weakening().and_then(|skill| choice.get(skill.pick(choice)));
     let played = picked.or(lines.first()).cloned();
     let Line { score, pv } = played.unwrap_or(Line { score: Score::DRAW, pv: Vec::new() });
-    SearchResult { best: pv.first().copied(), score, depth, nodes: shared.all_nodes(), pv, lines }
+    let (bound, nodes) = (main.root_moves[0].bound, shared.all_nodes());
+    SearchResult { best: pv.first().copied(), score, bound, depth, nodes, pv, lines }
 }

@@ -8,7 +8,7 @@ use xiangqi::{Move, MoveList, Score};
 use super::order::{Hints, MovePicker};
 use super::reductions::{PLY, late_move_count, reduction};
 use super::see::see_at_least;
-use super::thread::Thread;
+use super::thread::{Thread, Verdict};
 use super::tt::{Bound, Entry, NO_EVAL};
 
 // Margins in centipawns, depths in plies.
@@ -75,11 +75,18 @@ impl Thread<'_> {
         let excluded = self.frame(ply).excluded;
         let in_check = self.position().in_check();
 
-        // 2. The rules may have ended the game; the line may be too long.
-        if excluded.is_none()
-            && let Some(score) = self.verdict(ply)
-        {
-            return score;
+        // 2. The rules may have ended the game, or bound the score; the line may be too long.
+        let judged = self.frame(ply).judged;
+        if excluded.is_none() && !judged {
+            match self.verdict(ply) {
+                Verdict::Open => {}
+                Verdict::Score(score) => return score,
+                bound => {
+                    return self.within(bound, alpha, beta, ply, |thread, alpha, beta| {
+                        thread.negamax::<PV>(alpha, beta, depth, ply, cut_node)
+                    });
+                }
+            }
         }
         if ply >= MAX_PLY - 1 {
             return if in_check {
@@ -392,7 +399,7 @@ impl Thread<'_> {
         }
 
         // 20. The table learns; wins by rule depend on the path and stay out of it.
-        if excluded.is_none() {
+        if excluded.is_none() && !judged {
             let path_dependent = Score(best).is_rule_win();
             let bound = if path_dependent {
                 Bound::None
@@ -408,6 +415,32 @@ impl Thread<'_> {
             self.shared.table.store(key, ply, &entry);
         }
         best
+    }
+
+    /// Searches a node whose score the rules bound: within that part of the window which they leave.
+    pub(crate) fn within(
+        &mut self,
+        bound: Verdict,
+        alpha: i32,
+        beta: i32,
+        ply: i32,
+        search: impl FnOnce(&mut Self, i32, i32) -> i32,
+    ) -> i32 {
+        let (least, most) = match bound {
+            Verdict::AtLeast(score) => (score, Score::INFINITE),
+            Verdict::AtMost(score) => (-Score::INFINITE, score),
+            Verdict::Open | Verdict::Score(_) => (-Score::INFINITE, Score::INFINITE),
+        };
+        if least >= beta {
+            return least;
+        }
+        if most <= alpha {
+            return most;
+        }
+        self.frame(ply).judged = true;
+        let score = search(self, alpha.max(least), beta.min(most));
+        self.frame(ply).judged = false;
+        score.clamp(least, most)
     }
 
     /// A reduced search after passing; `Some` if it reaches beta (verified at great depth).
@@ -459,7 +492,9 @@ impl Thread<'_> {
                 let eval = NO_EVAL;
                 let entry =
                     Entry { mv: Some(mv), score, eval, depth: depth - 3, bound: Bound::Lower, pv: false };
-                self.shared.table.store(key, ply, &entry);
+                if !self.frame(ply).judged {
+                    self.shared.table.store(key, ply, &entry);
+                }
                 return Some(score);
             }
         }

@@ -4,7 +4,7 @@ use xiangqi::Score;
 use xiangqi::score::MAX_PLY;
 
 use super::order::{Hints, MovePicker};
-use super::thread::Thread;
+use super::thread::{Thread, Verdict};
 use super::tt::{Bound, Entry, NO_EVAL};
 use crate::eval::hce::EXCHANGE_VALUE;
 
@@ -30,8 +30,16 @@ impl Thread<'_> {
             return 0;
         }
         // Past the horizon only captures and replies follow one another, which repeat nothing.
-        if horizon && let Some(score) = self.verdict(ply) {
-            return score;
+        if horizon {
+            match self.verdict(ply) {
+                Verdict::Open => {}
+                Verdict::Score(score) => return score,
+                bound => {
+                    return self.within(bound, alpha, beta, ply, |thread, alpha, beta| {
+                        thread.quiescence::<PV>(alpha, beta, ply, false)
+                    });
+                }
+            }
         }
         let in_check = self.position().in_check();
         if ply >= MAX_PLY - 1 {
@@ -140,7 +148,7 @@ impl Thread<'_> {
             return Score::mated_in(ply).0;
         }
 
-        if !Score(best).is_rule_win() {
+        if !Score(best).is_rule_win() && !self.frame(ply).judged {
             let bound = if best >= beta { Bound::Lower } else { Bound::Upper };
             let pv = PV && best_move.is_some();
             let entry = Entry { mv: best_move, score: best, eval: raw_eval, depth: -1, bound, pv };

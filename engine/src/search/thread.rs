@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use xiangqi::judge::{self, EndReason, GameResult, Rules};
+use xiangqi::judge::{self, EndReason, GameResult, Rules, SearchVerdict};
 use xiangqi::score::MAX_PLY;
 use xiangqi::{Game, Move, PieceKind, Position, Score};
 
@@ -77,6 +77,8 @@ pub(crate) struct Frame {
     pub(crate) excluded: Option<Move>,
     /// Double extensions on the way here.
     pub(crate) doubles: i32,
+    /// The window has been fitted to the rules' verdict; the node's score belongs to this line alone.
+    pub(crate) judged: bool,
 }
 
 const EMPTY_FRAME: Frame = Frame {
@@ -87,7 +89,21 @@ const EMPTY_FRAME: Frame = Frame {
     killers: [None; 2],
     excluded: None,
     doubles: 0,
+    judged: false,
 };
+
+/// What the rules say of a node before it is searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Nothing.
+    Open,
+    /// The game is over, with this score.
+    Score(i32),
+    /// The other side is at fault in a cycle that may be closed again: going round once more gives at least this.
+    AtLeast(i32),
+    /// The side to move is at fault: it has at most this.
+    AtMost(i32),
+}
 
 /// A move of the root with what is known of it.
 #[derive(Clone, Debug)]
@@ -273,24 +289,32 @@ impl<'a> Thread<'a> {
         self.shared.natural_limit.damped(raw, self.position())
     }
 
-    /// The score of a node that the rules decide: a repetition, the natural limit, too little material.
+    /// What the rules say of a node: a repetition, the natural limit, too little material.
     #[inline]
-    pub(crate) fn verdict(&self, ply: i32) -> Option<i32> {
+    pub(crate) fn verdict(&self, ply: i32) -> Verdict {
         let rules = &self.shared.rules;
-        if let Some(result) = judge::search_repetition(&self.game, rules, self.root_len) {
-            return Some(self.rule_score(result, EndReason::Repetition, ply));
-        }
         let pos = self.position();
+        if let Some(repetition) = judge::search_repetition(&self.game, rules, self.root_len) {
+            return match repetition {
+                SearchVerdict::Decided(result) => {
+                    Verdict::Score(self.rule_score(result, EndReason::Repetition, ply))
+                }
+                SearchVerdict::AtFault(side) => {
+                    let draw = self.rule_score(GameResult::Draw, EndReason::Repetition, ply);
+                    if side == pos.side_to_move() { Verdict::AtMost(draw) } else { Verdict::AtLeast(draw) }
+                }
+            };
+        }
         if judge::insufficient_material(pos) {
-            return Some(self.rule_score(GameResult::Draw, EndReason::InsufficientMaterial, ply));
+            return Verdict::Score(self.rule_score(GameResult::Draw, EndReason::InsufficientMaterial, ply));
         }
         if judge::natural_limit_reached(pos, rules) {
             if !pos.has_legal_move() {
-                return Some(Score::mated_in(ply).0);
+                return Verdict::Score(Score::mated_in(ply).0);
             }
-            return Some(self.rule_score(GameResult::Draw, EndReason::NaturalLimit, ply));
+            return Verdict::Score(self.rule_score(GameResult::Draw, EndReason::NaturalLimit, ply));
         }
-        None
+        Verdict::Open
     }
 
     /// A verdict as a score. A draw counts as the rules have it: it may be a win by rule.

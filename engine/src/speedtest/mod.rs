@@ -139,6 +139,11 @@ fn tasks() -> Vec<Task> {
     tasks
 }
 
+/// The games as they stand at each position that is searched, with all moves before it.
+pub fn games() -> impl Iterator<Item = Game> {
+    tasks().into_iter().map(|task| task.game)
+}
+
 /// Runs a speed test. `progress` hears how many positions of how many are done. Setting `stop` ends it soon, with
 /// what was measured so far.
 pub fn run(

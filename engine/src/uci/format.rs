@@ -21,8 +21,8 @@ pub(super) struct UciVoice {
     start: Instant,
     /// A win by rule has been explained.
     explained: bool,
-    /// The best line last shown, and whether it was an exact score.
-    shown: Option<(Vec<Move>, bool)>,
+    /// The best line last shown, and what its score said.
+    shown: Option<(Vec<Move>, ScoreBound)>,
 }
 
 /// What `info string` says of a win or loss by rule; `None` for other scores.
@@ -77,10 +77,10 @@ impl UciVoice {
         )
     }
 
-    /// The last `info` says what the answer rests on: a line that a broken-off iteration changed, or of which only a
-    /// bound was told, is told again.
+    /// The last `info` says what the answer rests on: a line that a broken-off iteration changed, or whose bound was
+    /// not to be shown, is told again.
     fn conclude(&self, result: &SearchResult, best: &Line) {
-        let told = matches!(&self.shown, Some((pv, true)) if pv.first() == best.pv.first());
+        let told = matches!(&self.shown, Some((pv, bound)) if pv.first() == best.pv.first() && *bound == result.bound);
         if told || best.pv.is_empty() {
             return;
         }
@@ -90,7 +90,7 @@ impl UciVoice {
             seldepth: result.depth.max(1),
             multi_pv: 1,
             line: best.clone(),
-            bound: ScoreBound::Exact,
+            bound: result.bound,
             nodes: result.nodes,
             time_ms,
             hashfull: 0,
@@ -108,7 +108,7 @@ impl Voice for UciVoice {
             self.out.line(&format!("info string {note}"));
         }
         if info.multi_pv == 1 {
-            self.shown = Some((info.line.pv.clone(), info.bound == ScoreBound::Exact));
+            self.shown = Some((info.line.pv.clone(), info.bound));
         }
         self.out.line(&self.line(info));
     }
