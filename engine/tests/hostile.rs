@@ -274,18 +274,6 @@ fn races_of_stop_quit_and_the_end() {
     }
 }
 
-/// A mate that is not there is looked for without end; the end of input ends it all the same.
-#[test]
-fn a_search_for_a_mate_that_is_not_there_ends_with_the_input() {
-    let mut engine = Engine::greeted("uci");
-    engine.say("position fen 4k4/9/9/9/9/9/9/9/9/3K4R w");
-    engine.say("position startpos");
-    engine.say("go mate 1");
-    engine.say("stop");
-    engine.until("bestmove {move}*");
-    engine.finish();
-}
-
 #[test]
 fn a_reader_that_is_gone_does_no_harm() {
     use std::io::Write;

@@ -82,7 +82,7 @@ impl Session {
 
     /// No more input: waits for a search that ends by itself, stops any other.
     pub fn end_of_input(&mut self) {
-        self.core.end_of_input();
+        self.core.settle();
     }
 
     fn too_long(&self) {

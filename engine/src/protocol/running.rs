@@ -83,9 +83,19 @@ impl Running {
     }
 
     /// Will it end, or has it, without a further word?
-    pub(crate) fn ends(&self) -> bool {
-        let limited = (self.bounded || self.mate) && !self.pondering.load(Relaxed);
+    fn ends(&self) -> bool {
+        let limited = self.bounded && !self.pondering.load(Relaxed);
         limited || self.stop.load(Relaxed) || self.answered.load(Relaxed)
+    }
+
+    /// Does it look for a mate, which need not be there?
+    fn looks_for_mate(&self) -> bool {
+        self.mate && !self.pondering.load(Relaxed)
+    }
+
+    /// May it end without a further word?
+    pub(crate) fn may_end(&self) -> bool {
+        self.ends() || self.looks_for_mate()
     }
 
     /// Has it given its answer?
@@ -103,13 +113,13 @@ impl Running {
         self.pondering.swap(false, Relaxed)
     }
 
-    /// Waits for its end; after `patience` a search for a mate, which need not have one, is stopped.
-    pub(crate) fn wait_at_most(&self, patience: Duration) {
+    /// Stops it unless it ends by itself. A search for a mate is given so much time to find one.
+    pub(crate) fn stop_after(&self, patience: Duration) {
         let start = Instant::now();
-        while self.mate && !self.bounded && !self.is_over() && start.elapsed() < patience {
+        while !self.ends() && self.looks_for_mate() && start.elapsed() < patience {
             std::thread::sleep(WAIT_FOR_STOP);
         }
-        if !self.bounded || !self.ends() {
+        if !self.ends() {
             self.stop();
         }
     }
@@ -117,5 +127,50 @@ impl Running {
     /// Waits for its end. `None` where the search panicked.
     pub(crate) fn join(self) -> Option<Searcher> {
         self.thread.join().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xiangqi::Position;
+
+    use super::*;
+    use crate::eval::EvalSource;
+
+    struct Mute;
+
+    impl Voice for Mute {
+        fn info(&mut self, _: &Info) {}
+        fn answer(&mut self, _: &SearchResult) {}
+    }
+
+    fn start(limits: Limits) -> Running {
+        let order = Order { limits, infinite: false, ponder: false };
+        let game = Game::new(Position::start());
+        Running::start(Searcher::new(1, EvalSource::Hce), game, order, Mute).expect("a thread")
+    }
+
+    #[test]
+    fn a_search_for_a_mate_that_is_not_there_is_stopped() {
+        let running = start(Limits { mate: Some(1), ..Limits::default() });
+        assert!(running.may_end() && !running.ends());
+        running.stop_after(Duration::from_millis(5));
+        assert!(running.join().is_some());
+    }
+
+    #[test]
+    fn a_search_with_a_limit_is_left_to_its_end() {
+        let running = start(Limits::depth(3));
+        running.stop_after(Duration::ZERO);
+        assert!(!running.stop.load(Relaxed), "nobody stopped it");
+        assert!(running.join().is_some());
+    }
+
+    #[test]
+    fn a_search_without_a_limit_is_stopped() {
+        let running = start(Limits::default());
+        assert!(!running.may_end());
+        running.stop_after(Duration::from_secs(3600));
+        assert!(running.join().is_some());
     }
 }

@@ -18,7 +18,7 @@ use crate::numa::{NumaPolicy, PolicyError};
 use crate::search::tt::TableView;
 use crate::search::{Limits, Searcher};
 
-/// After the end of input a search for a mate goes on for so long.
+/// A search for a mate, which need not be there, goes on for so long when something else is wanted.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What could not be done, in words for whoever asked.
@@ -84,6 +84,7 @@ pub(crate) struct Core {
     pub(crate) source: EvalSource,
     pub(crate) threads: usize,
     pub(crate) hash_mib: usize,
+    numa: NumaPolicy,
     /// Where search threads run, in words.
     pub(crate) binding: String,
     /// The net file in use, byte for byte.
@@ -114,6 +115,7 @@ impl Core {
             source,
             threads: 1,
             hash_mib,
+            numa: NumaPolicy::default(),
             binding,
             net_file: None,
             searcher: Some(searcher),
@@ -151,19 +153,13 @@ impl Core {
         }
     }
 
-    /// No more input: waits for a search that ends by itself, stops any other.
-    pub(crate) fn end_of_input(&mut self) {
-        if let Some(running) = &self.running {
-            running.wait_at_most(PATIENCE);
-        }
-        self.wait();
-    }
-
     /// A searcher as the options have it.
     fn fresh(&mut self) -> Searcher {
         let mut searcher = Searcher::new(self.hash_mib, self.source.clone());
         searcher.set_threads(self.threads);
         searcher.set_rules(self.options.judge());
+        // It could be followed when it was set; where that has changed, the default policy serves.
+        let _ = searcher.set_numa_policy(self.numa.clone());
         self.view = searcher.table_view();
         self.binding = searcher.binding().to_string();
         searcher
@@ -172,14 +168,14 @@ impl Core {
     /// The searcher, idle: a search that ends by itself is waited for (lines may come in one piece), any other is
     /// stopped.
     fn idle(&mut self) -> Option<&mut Searcher> {
-        if self.running.as_ref().is_some_and(|running| !running.ends()) {
-            self.stop();
+        if let Some(running) = &self.running {
+            running.stop_after(PATIENCE);
         }
         self.wait();
         self.searcher.as_mut()
     }
 
-    /// No search runs after this.
+    /// No search runs after this: one that ends by itself is waited for, any other stopped.
     pub(crate) fn settle(&mut self) {
         self.idle();
     }
@@ -200,7 +196,7 @@ impl Core {
         Ok(())
     }
 
-    /// Sets an option, and does what follows from it. Gives what is to be told of it.
+    /// Sets an option, and does what follows from it. Gives what is to be told of it, if anything is.
     ///
     /// # Errors
     /// Where it cannot be set so; the old value stays.
@@ -209,18 +205,10 @@ impl Core {
         names: Names,
         name: &str,
         value: &str,
-    ) -> Result<Vec<String>, SessionError> {
-        let mut notes = Vec::new();
+    ) -> Result<Option<String>, SessionError> {
         match self.options.set(names, name, value)? {
             Change::Kept => {}
-            Change::Threads(count) => {
-                let count = if count == 0 { memory::processors() } else { count };
-                if let Some(searcher) = self.idle() {
-                    searcher.set_threads(count);
-                    self.binding = searcher.binding().to_string();
-                    self.threads = count;
-                }
-            }
+            Change::Threads(count) => self.set_threads(if count == 0 { memory::processors() } else { count }),
             Change::Hash(mib) => self.set_hash(if mib == 0 { HASH_MIB as usize } else { mib })?,
             Change::ClearHash => {
                 if let Some(searcher) = self.idle() {
@@ -229,30 +217,47 @@ impl Core {
             }
             Change::NewGame => self.new_game(),
             Change::Rules { set } => {
-                notes.extend(self.options.rules.set.caution().filter(|_| set));
-                let rules = self.options.judge();
-                if let Some(searcher) = self.idle() {
-                    searcher.set_rules(rules);
-                }
+                self.set_rules();
+                return Ok(self.options.rules.set.caution().filter(|_| set));
             }
             Change::Net { file, backend } => {
                 self.load(file, backend)?;
-                notes.push(format!("evaluation: {}", self.source));
+                return Ok(Some(format!("evaluation: {}", self.source)));
             }
             Change::Numa(policy) => {
-                let policy: NumaPolicy = policy.parse()?;
-                if let Some(searcher) = self.idle() {
-                    searcher.set_numa_policy(policy)?;
-                    self.binding = searcher.binding().to_string();
-                    notes.push(self.binding.clone());
-                }
+                self.set_numa(policy.parse()?)?;
+                return Ok(Some(self.binding.clone()));
             }
             Change::Log(path) => {
                 let file = (!path.is_empty()).then(|| Path::new(&path));
                 self.out.log_to(file).map_err(|error| SessionError::Log { path: path.clone(), error })?;
             }
         }
-        Ok(notes)
+        Ok(None)
+    }
+
+    fn set_threads(&mut self, count: usize) {
+        if let Some(searcher) = self.idle() {
+            searcher.set_threads(count);
+            self.binding = searcher.binding().to_string();
+            self.threads = count;
+        }
+    }
+
+    fn set_rules(&mut self) {
+        let rules = self.options.judge();
+        if let Some(searcher) = self.idle() {
+            searcher.set_rules(rules);
+        }
+    }
+
+    fn set_numa(&mut self, policy: NumaPolicy) -> Result<(), SessionError> {
+        if let Some(searcher) = self.idle() {
+            searcher.set_numa_policy(policy.clone())?;
+            self.binding = searcher.binding().to_string();
+            self.numa = policy;
+        }
+        Ok(())
     }
 
     fn set_hash(&mut self, mib: usize) -> Result<(), SessionError> {
@@ -306,10 +311,10 @@ impl Core {
     /// # Errors
     /// Where one is running that does not end by itself, or the system gives no thread.
     pub(crate) fn start(&mut self, order: Order, voice: impl Voice) -> Result<(), SessionError> {
-        if self.running.as_ref().is_some_and(|running| !running.ends()) {
+        if self.running.as_ref().is_some_and(|running| !running.may_end()) {
             return Err(SessionError::Busy);
         }
-        self.wait();
+        self.idle();
         let searcher = match self.searcher.take() {
             Some(searcher) => searcher,
             None => self.fresh(),

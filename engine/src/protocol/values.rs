@@ -17,6 +17,17 @@ pub(crate) const ELO_MIN: u32 = Skill::ELO_MIN;
 pub(crate) const ELO_MAX: u32 = Skill::ELO_MAX;
 /// The level at which nothing is weakened.
 pub(crate) const FULL_SKILL: u32 = Skill::FULL / HUNDREDTH;
+/// Kept back from every move's time unless another is asked for, in ms.
+pub(crate) const OVERHEAD_MS: u32 = 30;
+/// Mate threats are seen within so many moves unless others are asked for: as in the last public source of Pikafish
+/// that had the option (2023); later builds have 10, which is slow.
+pub(crate) const MATE_THREAT_MOVES: u32 = 1;
+// The widest values, which are Pikafish's.
+pub(crate) const MOST_LINES: u32 = 500;
+pub(crate) const MOST_OVERHEAD_MS: u32 = 5000;
+pub(crate) const MOST_NODES_PER_MS: u32 = 10_000;
+pub(crate) const MOST_LIMIT_PLIES: u32 = 150;
+pub(crate) const MOST_MATE_THREAT_MOVES: u32 = 10;
 pub(crate) const LIMIT_PLIES: u32 = xiangqi::judge::NATURAL_LIMIT_PLIES as u32;
 /// How GUIs write "no text".
 pub(crate) const EMPTY: &str = "<empty>";
@@ -113,14 +124,14 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             multi_pv: 1,
-            overhead_ms: 30,
+            overhead_ms: OVERHEAD_MS.into(),
             nodes_per_ms: 0,
             show_wdl: false,
             analyse: false,
             skill_level: FULL_SKILL,
             limit_strength: false,
             elo: ELO_MIN,
-            rules: Rules { mate_threat_depth: 1, ..Rules::default() },
+            rules: Rules { mate_threat_depth: MATE_THREAT_MOVES as u8, ..Rules::default() },
             sixty_move: true,
             sixty_move_plies: xiangqi::judge::NATURAL_LIMIT_PLIES,
             score_type: ScoreType::Elo,

@@ -147,11 +147,8 @@ impl Ucci {
     fn set_option(&mut self, core: &mut Core, name: &str, value: &str) -> Result<(), Fault> {
         let board = core.game.len();
         match core.set_option(Names::Ucci, name, value) {
-            Ok(notes) => {
-                for note in notes {
-                    core.out.line(&format!("info message {note}"));
-                }
-            }
+            Ok(None) => {}
+            Ok(Some(note)) => core.out.line(&format!("info message {note}")),
             // "Setting an option that was not announced is no error": GUIs send what their users typed.
             Err(SessionError::Option(OptionError::Unknown { .. })) if !core.options.debug => {}
             Err(error) => return Err(Fault::Option(error)),

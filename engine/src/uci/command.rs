@@ -17,7 +17,7 @@ pub enum CommandError {
         found: String,
     },
     /// `position` without `startpos` or `fen`.
-    #[error("position: {0}")]
+    #[error("position: {0}; the old position stays")]
     Position(#[from] BoardError),
     /// `setoption` without a name.
     #[error("setoption: expected \"name NAME\" or \"name NAME value VALUE\", found {found:?}")]

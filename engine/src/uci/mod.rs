@@ -43,7 +43,7 @@ pub(crate) fn hear(core: &mut Core, line: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     /// The line is no command.
-    #[error("{}{}", .0, if matches!(.0, CommandError::Position(_)) { "; the old position stays" } else { "" })]
+    #[error(transparent)]
     Command(CommandError),
     /// It cannot be done.
     #[error(transparent)]
@@ -94,7 +94,7 @@ fn identify(out: &Output, greeting: &str) {
 }
 
 fn set_option(core: &mut Core, name: &str, value: &str) -> Result<(), SessionError> {
-    for note in core.set_option(Names::Uci, name, value)? {
+    if let Some(note) = core.set_option(Names::Uci, name, value)? {
         core.out.line(&format!("info string {note}"));
     }
     Ok(())
