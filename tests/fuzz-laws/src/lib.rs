@@ -38,8 +38,8 @@ pub const TARGETS: &[(&str, Law)] = &[
     ("xqf", xqf),
 ];
 
-/// An error's text is for a person: one line, and no repetition of the whole input.
-const LONGEST_MESSAGE: usize = 500;
+/// An error's text is for a person: no repetition of the whole input, but of 40 characters, which may be escaped.
+const LONGEST_MESSAGE: usize = 1500;
 
 fn check_message(error: &dyn std::error::Error) {
     let text = error.to_string();

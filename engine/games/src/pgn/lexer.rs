@@ -94,21 +94,16 @@ impl<'a> Lexer<'a> {
     /// closing brace, the brace was forgotten: the next game is not swallowed.
     fn comment(&mut self) -> Token<'a> {
         let body = &self.rest()[1..];
-        let mut seen = 0;
-        while let Some(found) = body[seen..].find(['}', '\n']) {
-            let at = seen + found;
-            if body.as_bytes()[at] == b'}' {
-                self.pass(at + 2);
-                return Token::Comment { text: &body[..at], closed: true };
-            }
-            if begins_tags(&body[at + 1..]) {
-                self.pass(at + 1);
-                return Token::Comment { text: &body[..at], closed: false };
-            }
-            seen = at + 1;
+        let end = body.find('}');
+        // What stands behind the brace is no part of a tag in the comment.
+        let inside = &body[..end.unwrap_or(body.len())];
+        let mut ends = inside.match_indices('\n').map(|(at, _)| at);
+        if let Some(at) = ends.find(|at| begins_tags(&inside[at + 1..])) {
+            self.pass(at + 1);
+            return Token::Comment { text: &body[..at], closed: false };
         }
-        self.pass(body.len() + 1);
-        Token::Comment { text: body, closed: false }
+        self.pass(inside.len() + 1 + usize::from(end.is_some()));
+        Token::Comment { text: inside, closed: end.is_some() }
     }
 
     /// Goes on by so many bytes and counts the lines in them.
