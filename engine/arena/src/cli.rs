@@ -144,13 +144,13 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "competition")]
     rules: RuleSet,
 
-    /// Openings: FEN or EPD lines, or lines of moves
+    /// Openings: FEN or EPD lines, lines of moves, or a PGN, XQF, DhtmlXQ or CCBridge file
     #[arg(long, value_name = "FILE")]
     book: Option<PathBuf>,
     /// Order of the book
     #[arg(long, value_enum, default_value = "random")]
     book_order: Order,
-    /// Play so many plies of a book's lines of moves; they are often whole games
+    /// Play so many plies of a book's games and lines of moves
     #[arg(long, default_value_t = 16)]
     book_plies: usize,
     /// Begin the book again at its end

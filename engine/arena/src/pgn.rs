@@ -3,18 +3,19 @@
 //! The file is made as `NAME.partial` and takes its name when the match is done. It is written anew
 //! from the journal by a run that continues one.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
+use game_files::GameTree;
+use game_files::pgn::{Notation, write_game};
 use xiangqi::{Color, Position};
 
 use crate::outcome::Outcome;
 use crate::record::{GameRecord, PairRecord};
 
-/// Columns of the movetext.
-const COLUMNS: usize = 80;
+/// Characters of a player's name that are written.
+const MAX_NAME: usize = 200;
 
 /// Where PGN goes.
 pub struct PgnWriter {
@@ -58,91 +59,29 @@ impl PgnWriter {
     }
 }
 
+/// A game as PGN. Its record is the journal's: what cannot be read there is left out.
 fn game_text(record: &PairRecord, number: usize, game: &GameRecord) -> String {
-    let name = |color| tag_text(&record.players[game.player(color).index()]);
-    let result = result_text(game.result);
-    let mut text = String::new();
-    let mut tag = |key: &str, value: &str| {
-        let _ = writeln!(text, "[{key} \"{value}\"]");
+    let start = Position::from_fen(&record.start).unwrap_or_else(|_| Position::start());
+    let mut tree = GameTree::new(start);
+    let name = |color| record.players[game.player(color).index()].chars().take(MAX_NAME).collect();
+    let tags: [(&str, String); 7] = [
+        ("Event", "chuhe-match".to_owned()),
+        ("Date", "????.??.??".to_owned()),
+        ("Round", format!("{}.{}", record.pair + 1, number + 1)),
+        ("Red", name(Color::Red)),
+        ("Black", name(Color::Black)),
+        ("OpeningPlies", record.opening_plies.to_string()),
+        ("Termination", game.reason.name().to_owned()),
+    ];
+    tree.tags = tags.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    tree.outcome = match game.result {
+        Outcome::Draw => game_files::Outcome::Draw,
+        Outcome::RedLoses => game_files::Outcome::BlackWins,
+        Outcome::BlackLoses => game_files::Outcome::RedWins,
     };
-    tag("Game", "Chinese Chess");
-    tag("Event", "chuhe-match");
-    tag("Date", "????.??.??");
-    tag("Round", &format!("{}.{}", record.pair + 1, number + 1));
-    tag("Red", &name(Color::Red));
-    tag("Black", &name(Color::Black));
-    tag("Result", result);
-    if record.start != xiangqi::fen::START {
-        tag("FEN", &record.start);
+    let mut node = GameTree::ROOT;
+    for mv in game.moves.split_ascii_whitespace().map_while(|mv| mv.parse().ok()) {
+        node = tree.append(node, mv);
     }
-    tag("Format", "ICCS");
-    tag("OpeningPlies", &record.opening_plies.to_string());
-    tag("Termination", game.reason.name());
-    text.push('\n');
-    text.push_str(&movetext(record, game, result));
-    text.push_str("\n\n");
-    text
-}
-
-fn result_text(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Draw => "1/2-1/2",
-        Outcome::RedLoses => "0-1",
-        Outcome::BlackLoses => "1-0",
-    }
-}
-
-/// Text as it may stand in a tag: on one line, quotes and backslashes escaped.
-fn tag_text(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars().filter(|c| !c.is_control()).take(200) {
-        if matches!(c, '"' | '\\') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-fn movetext(record: &PairRecord, game: &GameRecord, result: &str) -> String {
-    let start = Position::from_fen(&record.start).ok();
-    let black_begins = start.as_ref().is_some_and(|start| start.side_to_move() == Color::Black);
-    let first_number = start.map_or(1, |start| start.move_number());
-    let mut words = Vec::new();
-    for (i, mv) in game.moves.split_ascii_whitespace().enumerate() {
-        let ply = i + usize::from(black_begins);
-        let number = first_number + (ply / 2) as u32;
-        if ply % 2 == 0 {
-            words.push(format!("{number}."));
-        } else if i == 0 {
-            words.push(format!("{number}..."));
-        }
-        words.push(iccs(mv));
-    }
-    words.push(result.to_owned());
-    wrap(&words)
-}
-
-/// `h2e2` as `H2-E2`.
-fn iccs(mv: &str) -> String {
-    match (mv.get(..2), mv.get(2..)) {
-        (Some(from), Some(to)) => format!("{}-{}", from.to_uppercase(), to.to_uppercase()),
-        _ => mv.to_owned(),
-    }
-}
-
-fn wrap(words: &[String]) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for word in words {
-        if column > 0 && column + 1 + word.len() > COLUMNS {
-            text.push('\n');
-            column = 0;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(word);
-        column += word.len();
-    }
-    text
+    write_game(&tree, Notation::Iccs)
 }

@@ -1,11 +1,13 @@
-//! Books of openings: FEN or EPD lines, or lines of moves from the start position, one a line.
+//! Books of openings: FEN or EPD lines, lines of moves from the start position, or the games of a PGN, XQF,
+//! DhtmlXQ or CCBridge file.
 
 use std::path::Path;
 use std::{fs, io};
 
+use game_files::{FileError, Format, Place, ReadGame};
 use sha2::{Digest, Sha256};
+use xiangqi::Game;
 use xiangqi::judge::{self, RuleSet};
-use xiangqi::{Game, Position};
 
 use super::{Opening, below, stream};
 
@@ -32,13 +34,13 @@ pub enum BookError {
         /// What the system says.
         source: io::Error,
     },
-    /// A line is no opening.
-    #[error("book {path}, line {line}: {what}")]
-    Line {
+    /// A line or a game is no opening.
+    #[error("book {path}, {place}: {what}")]
+    Opening {
         /// The file.
         path: String,
-        /// The line, from 1.
-        line: usize,
+        /// Where: a line of a text, a byte of a binary file, or a game.
+        place: String,
         /// What is wrong with it.
         what: String,
     },
@@ -64,11 +66,11 @@ pub struct Book {
 }
 
 impl Book {
-    /// Reads a book. Lines of moves are cut to `most_plies`. An opening may not end the game, by the
-    /// match's rules.
+    /// Reads a book in any format; the content says which. Moves are cut to `most_plies`, and only a fault among
+    /// those counts. An opening may not end the game, by the match's rules.
     ///
     /// # Errors
-    /// Names the line that is no opening; refuses a book with fewer openings than pairs unless
+    /// Names the line or the game that is no opening; refuses a book with fewer openings than pairs unless
     /// `wrap` allows to begin again.
     pub fn read(
         path: &Path,
@@ -79,19 +81,14 @@ impl Book {
     ) -> Result<Book, BookError> {
         let shown = path.display().to_string();
         let bytes = fs::read(path).map_err(|source| BookError::Read { path: shown.clone(), source })?;
-        let text = String::from_utf8_lossy(&bytes);
-        let mut openings = Vec::new();
-        for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            let line = line.trim();
-            if line.is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let opening = read_opening(line, rules, most_plies).map_err(|what| BookError::Line {
-                path: shown.clone(),
-                line: i + 1,
-                what,
-            })?;
-            openings.push(opening);
+        let refused = |(place, what)| BookError::Opening { path: shown.clone(), place, what };
+        let games = read_games(&bytes).map_err(|error| {
+            let what = format!("expected {}, found {:?}", error.expected, error.found);
+            refused((error.place.to_string(), what))
+        })?;
+        let mut openings = Vec::with_capacity(games.len());
+        for (i, game) in games.iter().enumerate() {
+            openings.push(read_opening(game, i + 1, rules, most_plies).map_err(refused)?);
         }
         let enough = !openings.is_empty() && (wrap || openings.len() as u64 >= pairs);
         if !enough || openings.len() > u32::MAX as usize {
@@ -120,45 +117,54 @@ impl Book {
     }
 }
 
-/// A line with a slash is a position, with EPD operations from the first semicolon or unknown word
-/// on ignored; any other is moves from the start position.
-fn read_opening(line: &str, rules: RuleSet, most_plies: Option<usize>) -> Result<Opening, String> {
-    let opening = if line.contains('/') { read_position(line)? } else { read_moves(line, most_plies)? };
-    let mut game = Game::new(Position::from_fen(&opening.start).map_err(|error| error.to_string())?);
-    let mut status = judge::status(&game, rules);
-    for (i, &mv) in opening.moves.iter().enumerate() {
-        game.try_play(mv).map_err(|error| format!("ply {}: {error}", i + 1))?;
-        status = judge::status(&game, rules);
+/// What does not look like a game file is read as lines, so that the line which is wrong is named.
+fn read_games(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
+    let format = match game_files::detect(bytes) {
+        Some(Format::Pgn) if !begins_like_pgn(bytes) => Format::FenList,
+        found => found.unwrap_or(Format::FenList),
+    };
+    game_files::read(bytes, Some(format))
+}
+
+/// Tags, a comment or a move number.
+fn begins_like_pgn(bytes: &[u8]) -> bool {
+    let text = game_files::text::decode(bytes).text;
+    text.trim_start().starts_with(|c: char| c == '[' || c == '{' || c.is_numeric())
+}
+
+/// The first plies of a game; else where it is wrong, and how.
+fn read_opening(
+    game: &ReadGame,
+    number: usize,
+    rules: RuleSet,
+    most_plies: Option<usize>,
+) -> Result<Opening, (String, String)> {
+    let most = most_plies.unwrap_or(usize::MAX);
+    if let Some(fault) = game.main_fault().filter(|fault| fault.ply <= most) {
+        let place = match fault.place {
+            Place::Line(line) => format!("line {line}"),
+            Place::Byte(byte) => format!("game {number}, byte {byte}"),
+        };
+        return Err((place, format!("ply {}: {:?}: {}", fault.ply, fault.found, fault.why)));
+    }
+    let mut moves = game.tree.main_line();
+    moves.truncate(most);
+    let mut played = Game::new(game.tree.start().clone());
+    let mut status = judge::status(&played, rules);
+    for &mv in &moves {
         if status.is_over() {
             break;
         }
+        played.play(mv);
+        status = judge::status(&played, rules);
     }
     match status.reason {
-        Some(reason) => Err(format!("the opening ends the game ({reason}) after {} plies", game.len())),
-        None => Ok(opening),
+        Some(reason) => {
+            let what = format!("the opening ends the game ({reason}) after {} plies", played.len());
+            Err((format!("opening {number}"), what))
+        }
+        None => Ok(Opening { start: game.tree.start().fen(), moves }),
     }
-}
-
-fn read_position(line: &str) -> Result<Opening, String> {
-    let fields = line.split(';').next().unwrap_or(line).trim();
-    // Board, side, two unused fields, two counters; EPD has operations in place of the counters.
-    let words: Vec<&str> = fields.split_whitespace().collect();
-    let whole = Position::from_fen(fields);
-    let position = match whole {
-        Err(_) if words.len() > 4 => Position::from_fen(&words[..4].join(" ")),
-        whole => whole,
-    };
-    let position = position.map_err(|error| error.to_string())?;
-    Ok(Opening { start: position.fen(), moves: Vec::new() })
-}
-
-fn read_moves(line: &str, most_plies: Option<usize>) -> Result<Opening, String> {
-    let words = line.split_whitespace().skip_while(|word| matches!(*word, "position" | "startpos" | "moves"));
-    let moves = words
-        .take(most_plies.unwrap_or(usize::MAX))
-        .map(|word| word.parse().map_err(|error| format!("{error}")))
-        .collect::<Result<Vec<_>, String>>()?;
-    Ok(Opening { start: Position::start().fen(), moves })
 }
 
 #[cfg(test)]
@@ -192,6 +198,15 @@ mod tests {
     }
 
     #[test]
+    fn games_of_others_are_openings() {
+        let pgn = "[Red \"a\"]\n1. 炮二平五 马8进7 2. 炮二平五 1-0\n\n[FEN \"4k4/9/9/9/9/9/9/9/R8/3K5 w\"]\n1. a1a2 *\n";
+        let book = book(pgn, 2, false).expect("the illegal move lies behind the plies that are played");
+        let plies: Vec<usize> = book.openings.iter().map(|opening| opening.moves.len()).collect();
+        assert_eq!(plies, [2, 1]);
+        assert_eq!(book.openings[1].start, "4k4/9/9/9/9/9/9/9/R8/3K5 w - - 0 1");
+    }
+
+    #[test]
     fn bad_books_are_refused() {
         let check = |text: &str, pairs, wrap, expected: &str| {
             let error = book(text, pairs, wrap).err().expect("refused").to_string();
@@ -202,6 +217,8 @@ mod tests {
         check("h2e2\nh2h8", 1, true, "line 2");
         check("h2e2 x", 1, true, "line 1");
         check("nonsense/w", 1, true, "line 1");
+        check("[Red \"a\"]\n\n1. h2e2 h2e2 *\n", 1, true, "line 3");
+        check("4k4/9/9/9/9/9/9/9/9/3K5 w", 1, true, "insufficient_material");
         assert!(book(FEN, 2, true).is_ok());
     }
 }
