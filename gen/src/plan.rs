@@ -206,7 +206,7 @@ impl Plan {
         self.rules.parse().map_err(|_| PlanError::Setting {
             name: "--rules",
             found: self.rules.clone(),
-            possible: "competition".to_owned(),
+            possible: RuleSet::ALL.map(RuleSet::name).join(", "),
         })
     }
 

@@ -48,9 +48,10 @@ pub(super) fn chased(position: &Position, chaser: Color, targets: Bitboard, blin
 pub(super) fn is_chase(position: &Position, attack: Move, blind: Blind) -> bool {
     let pair = position.piece_on(attack.from()).zip(position.piece_on(attack.to()));
     pair.is_some_and(|(attacker, victim)| {
-        leaves_king_safe(position, attack, blind)
+        // The commonest reason first: most attacks are on protected pieces.
+        (worth_more(attacker.kind(), victim.kind()) || !is_protected(position, attack, blind))
+            && leaves_king_safe(position, attack, blind)
             && !(attacker.kind() == victim.kind() && attacks_back(position, attack, blind))
-            && (worth_more(attacker.kind(), victim.kind()) || protectors(position, attack, blind).is_empty())
     })
 }
 
@@ -80,7 +81,13 @@ pub(super) fn worth_more(attacker: PieceKind, victim: PieceKind) -> bool {
     }
 }
 
-/// The pieces that could capture the capturer in return, by a legal move.
+/// Could the capturer be captured in return, by a legal move?
+fn is_protected(position: &Position, attack: Move, blind: Blind) -> bool {
+    let mut defenders = defenders(position, attack, blind);
+    defenders.any(|from| can_retake(position, attack, Move::new(from, attack.to()), blind))
+}
+
+/// The pieces that could do so.
 pub(super) fn protectors(position: &Position, attack: Move, blind: Blind) -> Bitboard {
     let defenders = defenders(position, attack, blind);
     defenders.filter(|&from| can_retake(position, attack, Move::new(from, attack.to()), blind)).collect()
@@ -93,15 +100,11 @@ pub(super) fn defenders(position: &Position, attack: Move, blind: Blind) -> Bitb
     let after = occupied.without(Bitboard::of(attack.from()));
     let defenders = position.attackers_to(attack.to(), victim.color(), after);
     if blind.behind_attacker && !defenders.is_empty() {
-        defenders & attacks_among(position, attack, victim.color())
+        // Those that bear on the square while the attacker is where it is.
+        defenders & position.attackers_to(attack.to(), victim.color(), occupied)
     } else {
         defenders
     }
-}
-
-/// The pieces of `owner` that bear on the attacked square while the attacker is where it is.
-fn attacks_among(position: &Position, attack: Move, owner: Color) -> Bitboard {
-    position.attackers_to(attack.to(), owner, position.occupied())
 }
 
 /// Once `attack` has been played, may `retake` be, for all its king?

@@ -5,7 +5,7 @@ use crate::position::Position;
 
 /// Positions that are looked at for one answer. Where they are used up, no threat is seen; what is
 /// found depends on the position alone.
-const MOST_POSITIONS: u32 = 20_000;
+const MOST_POSITIONS: u32 = 4_000;
 
 /// The fewest moves, up to `depth`, in which the side not to move would mate by checks alone if the
 /// other passed now. `None` where there is no such mate, where the side to move is in check (that
@@ -22,10 +22,18 @@ pub(super) fn moves_to_mate(position: &Position, depth: u8) -> Option<u8> {
 }
 
 struct Hunt {
+    /// Positions that may still be looked at.
     left: u32,
 }
 
 impl Hunt {
+    /// One more position, if there is one left.
+    fn may_look_on(&mut self) -> bool {
+        let may = self.left > 0;
+        self.left -= u32::from(may);
+        may
+    }
+
     /// Does the side to move mate in `moves` moves or fewer, each of them a check? Goes no deeper
     /// than twice `moves`.
     fn mates(&mut self, position: &mut Position, moves: u8) -> bool {
@@ -33,10 +41,9 @@ impl Hunt {
             return false;
         }
         for &check in checks(position).iter() {
-            if self.left == 0 {
+            if !self.may_look_on() {
                 return false;
             }
-            self.left -= 1;
             let undo = position.make(check);
             let mated = self.is_mated(position, moves);
             position.unmake(&undo);
@@ -54,6 +61,9 @@ impl Hunt {
         }
         let escapes = position.legal_moves();
         escapes.iter().all(|&escape| {
+            if !self.may_look_on() {
+                return false;
+            }
             let undo = position.make(escape);
             let mated = self.mates(position, moves - 1);
             position.unmake(&undo);
