@@ -1,5 +1,5 @@
 //! What a question to the judge costs, by rule set: where nothing repeats, and where a cycle of four
-//! plies has closed. Run by hand: `cargo run --release -p xiangqi --example judge_cost`.
+//! plies has closed. Run by hand: `cargo run --release -p engine --example judge_cost`.
 
 use std::hint::black_box;
 use std::time::Instant;
