@@ -37,17 +37,17 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
     }
     let (games, summary) = read_all(args)?;
     show_faults(&games, args.quiet);
-    let mut report = import::report_json(if job.is_some() { &[] } else { &games }, &summary);
     let mut text = summary.text();
-    if let Some(job) = &job {
-        let tally = job.write(args, &games, &summary)?;
-        text += &format!("{}: {}", job.out.display(), tally.text());
-        report =
-            json!({ "file": job.out.to_string_lossy(), "kind": job.kind.name(), "summary": summary.json() });
-        if let (Some(report), Value::Object(tally)) = (report.as_object_mut(), tally.json()) {
-            report.extend(tally);
+    let report = match &job {
+        Some(job) => {
+            let tally = job.write(args, &games, &summary)?;
+            text += &format!("{}: {}", job.out.display(), tally.text());
+            job.report(&summary, &tally)
         }
-    }
+        // A value for every game is large: it is made where it is asked for alone.
+        None if args.json => import::report_json(&games, &summary),
+        None => Value::Null,
+    };
     super::print(&if args.json { format!("{report}\n") } else { text })?;
     Ok(if summary.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -141,6 +141,15 @@ impl Job {
         }
         let rules = args.rules.parse().context("--rules")?;
         Ok(Job { out: out.to_owned(), kind, notation, rules, unfinished })
+    }
+
+    /// What was written, as JSON.
+    fn report(&self, summary: &Summary, tally: &Tally) -> Value {
+        let mut report = json!({ "file": self.out.to_string_lossy(), "kind": self.kind.name(), "summary": summary.json() });
+        if let (Some(report), Value::Object(tally)) = (report.as_object_mut(), tally.json()) {
+            report.extend(tally);
+        }
+        report
     }
 
     /// Writes the file and its manifest, whole or not at all.
