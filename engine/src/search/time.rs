@@ -182,6 +182,26 @@ mod tests {
     }
 
     #[test]
+    fn short_clocks_and_increments_count() {
+        // (left, increment, moves to go) → (ordinary, greatest)
+        let cases = [
+            ((50, 0, Some(1)), (45, 45)),
+            ((50, 0, None), (1, 4)),
+            ((1000, 0, None), (31, 124)),
+            ((1000, 50, None), (68, 272)),
+            ((90, 10, Some(2)), (52, 54)),
+            ((60_000, 600, None), (2325, 9300)),
+        ];
+        for ((left, increment, moves_to_go), expected) in cases {
+            assert_eq!(
+                budget(left, increment, moves_to_go, 0),
+                expected,
+                "{left} {increment} {moves_to_go:?}"
+            );
+        }
+    }
+
+    #[test]
     fn clocks_in_nodes_are_carried() {
         let clock = Clock { time_ms: 1000, increment_ms: 10, moves_to_go: None };
         let limits = Limits { clock: Some(clock), nodes_per_ms: Some(3), ..Limits::default() };
