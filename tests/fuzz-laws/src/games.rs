@@ -9,6 +9,9 @@ use crate::check_message;
 /// The replacement character in GB18030: what undecodable bytes were read as.
 const REPLACED: [u8; 4] = [0x84, 0x31, 0xa4, 0x37];
 
+/// Bytes of an XQF file before its moves.
+const XQF_HEADER: usize = 1024;
+
 /// Any bytes as an XQF file. Its start has no counters, so board and side to move are compared.
 pub fn xqf(data: &[u8]) {
     if let Some(games) = read(studio::read, data) {
@@ -20,7 +23,9 @@ pub fn xqf(data: &[u8]) {
             let uncut = |comment: &str| comment.trim_end_matches('\u{fffd}').to_owned();
             check_same(&game.tree, &again, Position::key, uncut);
             let replaced = written.windows(REPLACED.len()).any(|bytes| bytes == REPLACED);
-            assert!(replaced || studio::write(&again) == written, "written twice, it is another file");
+            // Tags are cut to their fields, and blanks at the cut are lost when they are read.
+            let same = studio::write(&again)[XQF_HEADER..] == written[XQF_HEADER..];
+            assert!(replaced || same, "written twice, it is another file");
         }
     }
 }
