@@ -13,9 +13,13 @@ use crate::protocol::{Dialect, Introduction, Protocol, Said, read_line};
 const VARIANT: &str = "UCI_Variant";
 /// By this option an engine (Chuhe) says, and is told, the number of Red's back rank.
 const FIRST_RANK: &str = "First Rank";
+/// By this option engines of the Pikafish family are told what the number behind `cp` is.
+const SCORE_TYPE: &str = "ScoreType";
 
-/// The value it needs.
+/// The value that `UCI_Variant` needs.
 const XIANGQI: &str = "xiangqi";
+/// Centipawn-like: what adjudication by score and the scores in a game's record mean.
+const RAW: &str = "Raw";
 
 /// Starts of a player before we give it up.
 const START_TRIES: u32 = 3;
@@ -175,6 +179,10 @@ impl ExternalPlayer {
         let mut lines = Vec::new();
         if dialect.protocol == Protocol::Uci && introduction.option(VARIANT).is_some() && !asked(VARIANT) {
             lines.push(dialect.set_option(VARIANT, Some(XIANGQI)));
+        }
+        let offers_raw = |rest: &str| rest.split(' ').any(|word| word == RAW);
+        if introduction.option(SCORE_TYPE).is_some_and(offers_raw) && !asked(SCORE_TYPE) {
+            lines.push(dialect.set_option(SCORE_TYPE, Some(RAW)));
         }
         if dialect.protocol == Protocol::Ucci && dialect.milliseconds && !asked("usemillisec") {
             lines.push(dialect.set_option("usemillisec", Some("true")));
@@ -374,5 +382,36 @@ impl Player for ExternalPlayer {
         };
         running.process.send(&running.dialect.position(turn.game));
         self.listen(running, turn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(options: &[(&str, &str)]) -> Vec<String> {
+        let mut introduction = Introduction::default();
+        introduction.read(
+            Protocol::Uci,
+            "option name ScoreType type combo default Elo var Elo var PawnValueNormalized var Raw",
+        );
+        let options = options.iter().map(|&(name, value)| (name.to_owned(), Some(value.to_owned())));
+        let spec = EngineSpec {
+            words: vec!["engine".to_owned()],
+            options: options.collect(),
+            protocol: None,
+            rank_base: None,
+        };
+        let wait = Duration::from_secs(1);
+        let waits = Waits { start: wait, thought: wait, stop: wait };
+        let player = ExternalPlayer::new(spec, waits, Arc::new(AtomicBool::new(false)));
+        let dialect = Dialect { protocol: Protocol::Uci, rank_base: 0, milliseconds: true };
+        player.option_lines(&dialect, &introduction)
+    }
+
+    #[test]
+    fn scores_are_asked_for_in_centipawns_unless_the_user_wants_them_otherwise() {
+        assert_eq!(lines(&[]), ["setoption name ScoreType value Raw"]);
+        assert_eq!(lines(&[("scoretype", "Elo")]), ["setoption name scoretype value Elo"]);
     }
 }
