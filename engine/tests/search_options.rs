@@ -311,3 +311,16 @@ fn rules_that_do_not_change_keep_the_table() {
     let view = searcher.table_view();
     assert_eq!(view.probe(&Position::start()), None, "other rules: forgotten");
 }
+
+#[test]
+fn a_search_stopped_before_it_began_has_searched_every_move_once() {
+    for fen in POSITIONS.iter().take(8) {
+        let whole = search(&game(fen), &Limits::depth(1));
+        let stop = Some(Arc::new(AtomicBool::new(true)));
+        let stopped = search(&game(fen), &Limits { stop, ..Limits::default() });
+        assert!(stopped.depth >= 1, "{fen}: {}", text(&stopped));
+        assert!(stopped.nodes >= whole.nodes, "{fen}: {}", text(&stopped));
+        let legal = game(fen).position().legal_moves();
+        assert!(stopped.best.is_some_and(|mv| legal.contains(&mv)), "{fen}");
+    }
+}

@@ -266,7 +266,9 @@ impl<'a> Thread<'a> {
         let out_of_nodes = self.id == 0
             && shared.nodes.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);
-        if asked || out_of_time || out_of_nodes || shared.over.load(Relaxed) {
+        // The first iteration takes a moment and makes the difference between a searched move and a guess.
+        let broken_off = (asked || out_of_time) && self.root_depth > 1;
+        if broken_off || out_of_nodes || shared.over.load(Relaxed) {
             self.stopped = true;
         }
     }
