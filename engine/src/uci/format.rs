@@ -77,10 +77,14 @@ impl UciVoice {
         )
     }
 
-    /// The last `info` says what the answer rests on: a line that a broken-off iteration changed, or whose bound was
-    /// not to be shown, is told again.
+    /// The last `info` says what the answer rests on, and never with a bound: scripts read its score and fall over
+    /// `lowerbound`. A line that a broken-off iteration changed, or that was shown as a bound or not at all, is told
+    /// again.
     fn conclude(&self, result: &SearchResult, best: &Line) {
-        let told = matches!(&self.shown, Some((pv, bound)) if pv.first() == best.pv.first() && *bound == result.bound);
+        let told = matches!(
+            &self.shown,
+            Some((pv, ScoreBound::Exact)) if pv.first() == best.pv.first() && result.bound == ScoreBound::Exact
+        );
         if told || best.pv.is_empty() {
             return;
         }
@@ -90,7 +94,7 @@ impl UciVoice {
             seldepth: result.depth.max(1),
             multi_pv: 1,
             line: best.clone(),
-            bound: result.bound,
+            bound: ScoreBound::Exact,
             nodes: result.nodes,
             time_ms,
             hashfull: 0,
