@@ -54,11 +54,14 @@ pub(super) struct Lexer<'a> {
     at_line_start: bool,
     /// Line ends since the last token.
     line_ends: usize,
+    /// Where the next closing brace stands, from the place where it was last looked for; the text's length if there
+    /// is none. Kept, so that a text of forgotten braces is not searched to its end for each of them.
+    brace: usize,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0, line: 1, at_line_start: true, line_ends: 0 }
+        Lexer { text, at: 0, line: 1, at_line_start: true, line_ends: 0, brace: 0 }
     }
 
     fn rest(&self) -> &'a str {
@@ -94,7 +97,11 @@ impl<'a> Lexer<'a> {
     /// closing brace, the brace was forgotten: the next game is not swallowed.
     fn comment(&mut self) -> Token<'a> {
         let body = &self.rest()[1..];
-        let end = body.find('}');
+        let start = self.at + 1;
+        if self.brace < start {
+            self.brace = body.find('}').map_or(self.text.len(), |at| start + at);
+        }
+        let end = (self.brace < self.text.len()).then(|| self.brace - start);
         // What stands behind the brace is no part of a tag in the comment.
         let inside = &body[..end.unwrap_or(body.len())];
         let mut ends = inside.match_indices('\n').map(|(at, _)| at);
