@@ -8,6 +8,7 @@ pub mod limits;
 mod natural_limit;
 mod node;
 mod order;
+pub mod parameters;
 mod quiescence;
 mod reductions;
 mod root;

@@ -6,49 +6,24 @@ use xiangqi::score::MAX_PLY;
 use xiangqi::{Move, MoveList, Score};
 
 use super::order::{Hints, MovePicker};
+use super::parameters as p;
 use super::reductions::{PLY, late_move_count, reduction};
 use super::see::see_at_least;
 use super::thread::{Thread, Verdict};
 use super::tt::{Bound, Entry, NO_EVAL};
 
-// Margins in centipawns, depths in plies.
-const RAZOR_DEPTH: i32 = 3;
-const RAZOR_MARGIN: [i32; 4] = [0, 280, 520, 900];
-const REVERSE_FUTILITY_DEPTH: i32 = 8;
-const REVERSE_FUTILITY_MARGIN: i32 = 85;
-const NULL_MOVE_DEPTH: i32 = 3;
-const NULL_MOVE_EVAL_STEP: i32 = 160;
-const NULL_VERIFICATION_DEPTH: i32 = 12;
-const PROBCUT_DEPTH: i32 = 5;
-const PROBCUT_MARGIN: i32 = 180;
-const LATE_MOVE_DEPTH: i32 = 8;
-const FUTILITY_DEPTH: i32 = 7;
-const FUTILITY_BASE: i32 = 110;
-const FUTILITY_STEP: i32 = 95;
-const HISTORY_PRUNING_DEPTH: i32 = 4;
-const HISTORY_PRUNING_STEP: i32 = 3600;
-const SEE_QUIET_DEPTH: i32 = 7;
-const SEE_QUIET_STEP: i32 = 22;
-const SEE_CAPTURE_DEPTH: i32 = 6;
-const SEE_CAPTURE_STEP: i32 = 110;
-const SINGULAR_DEPTH: i32 = 7;
-const DOUBLE_MARGIN: i32 = 25;
-const DOUBLES_MOST: i32 = 6;
-const INTERNAL_REDUCTION_DEPTH: i32 = 4;
-
-// Reductions in parts of a ply.
-const REDUCE_CUT_NODE: i32 = 1400;
-const REDUCE_NOT_IMPROVING: i32 = 700;
-const REDUCE_TABLE_CAPTURE: i32 = 600;
-const SPARE_PV: i32 = 1100;
-const SPARE_CHECK: i32 = 900;
-const SPARE_KILLER: i32 = 900;
-const SPARE_CAPTURE: i32 = 900;
-const HISTORY_PER_PLY: i32 = 11_000;
-
 /// What a move that refutes a node at this depth earns in the histories.
 fn history_bonus(depth: i32) -> i32 {
-    (16 * depth * depth + 96 * depth).min(1700)
+    (p::history_square() * depth * depth + p::history_slope() * depth).min(p::history_most())
+}
+
+/// How far below alpha an evaluation is when only captures are looked at.
+fn razor_margin(depth: i32) -> i32 {
+    match depth {
+        ..=1 => p::razor_margin_1(),
+        2 => p::razor_margin_2(),
+        _ => p::razor_margin_3(),
+    }
 }
 
 impl Thread<'_> {
@@ -154,8 +129,8 @@ impl Thread<'_> {
 
         if !PV && !in_check && excluded.is_none() {
             // 6. Razoring: far below alpha only captures can help.
-            let hopeless = !Score(alpha).is_decided() && depth <= RAZOR_DEPTH;
-            if hopeless && eval + RAZOR_MARGIN[depth as usize] < alpha {
+            let hopeless = !Score(alpha).is_decided() && depth <= p::razor_depth();
+            if hopeless && eval + razor_margin(depth) < alpha {
                 let score = self.quiescence::<false>(alpha, alpha + 1, ply, false);
                 if score <= alpha {
                     return score;
@@ -163,8 +138,8 @@ impl Thread<'_> {
             }
 
             // 7. Reverse futility: so far above beta that a quiet move of the other side won't matter.
-            let margin = REVERSE_FUTILITY_MARGIN * (depth - i32::from(improving));
-            if depth <= REVERSE_FUTILITY_DEPTH
+            let margin = p::reverse_futility_margin() * (depth - i32::from(improving));
+            if depth <= p::reverse_futility_depth()
                 && eval - margin >= beta
                 && !decided_beta
                 && eval < Score::EVAL_LIMIT
@@ -173,9 +148,9 @@ impl Thread<'_> {
             }
 
             // 8. Null move: if passing is good enough, a move will be. Not in zugzwang-prone endings.
-            if depth >= NULL_MOVE_DEPTH
+            if depth >= p::null_move_depth()
                 && eval >= beta
-                && static_eval + 20 * depth >= beta + 80
+                && static_eval + p::null_move_slope() * depth >= beta + p::null_move_base()
                 && !self.frame_before(ply, 1).null_move
                 && !decided_beta
                 && ply >= self.no_null_before
@@ -190,10 +165,10 @@ impl Thread<'_> {
             }
 
             // 9. ProbCut: a capture that refutes even a raised beta at less depth refutes this node.
-            let raised = beta + PROBCUT_MARGIN;
+            let raised = beta + p::probcut_margin();
             let table_denies =
                 entry.is_some_and(|e| e.depth >= depth - 3 && e.bound != Bound::None && e.score < raised);
-            if depth >= PROBCUT_DEPTH && !decided_beta && !table_denies {
+            if depth >= p::probcut_depth() && !decided_beta && !table_denies {
                 if let Some(score) = self.probcut(raised, depth, ply, static_eval, cut_node, table_move) {
                     return score;
                 }
@@ -204,7 +179,10 @@ impl Thread<'_> {
         }
 
         // 10. Without a table move this depth would be spent badly: search less, and find one.
-        if table_move.is_none() && depth >= INTERNAL_REDUCTION_DEPTH && excluded.is_none() && (PV || cut_node)
+        if table_move.is_none()
+            && depth >= p::internal_reduction_depth()
+            && excluded.is_none()
+            && (PV || cut_node)
         {
             depth -= 1;
         }
@@ -248,24 +226,27 @@ impl Thread<'_> {
                 let left = (depth - base_reduction / PLY).max(0);
                 if quiet {
                     if !in_check {
-                        if depth <= LATE_MOVE_DEPTH && number > late_move_count(depth, improving) {
+                        if depth <= p::late_move_depth() && number > late_move_count(depth, improving) {
                             picker.skip_quiets();
                         }
-                        let hope = static_eval + FUTILITY_BASE + FUTILITY_STEP * left + history / 160;
-                        if left <= FUTILITY_DEPTH && hope <= alpha && !self.position().gives_check(mv) {
+                        let hope = static_eval
+                            + p::futility_base()
+                            + p::futility_step() * left
+                            + history / p::futility_history();
+                        if left <= p::futility_depth() && hope <= alpha && !self.position().gives_check(mv) {
                             continue;
                         }
                     }
-                    if depth <= HISTORY_PRUNING_DEPTH && history < -HISTORY_PRUNING_STEP * depth {
+                    if depth <= p::history_pruning_depth() && history < -p::history_pruning_step() * depth {
                         continue;
                     }
-                    if left <= SEE_QUIET_DEPTH
-                        && !see_at_least(self.position(), mv, -SEE_QUIET_STEP * left * left)
+                    if left <= p::see_quiet_depth()
+                        && !see_at_least(self.position(), mv, -p::see_quiet_step() * left * left)
                     {
                         continue;
                     }
-                } else if depth <= SEE_CAPTURE_DEPTH
-                    && !see_at_least(self.position(), mv, -SEE_CAPTURE_STEP * depth)
+                } else if depth <= p::see_capture_depth()
+                    && !see_at_least(self.position(), mv, -p::see_capture_step() * depth)
                 {
                     continue;
                 }
@@ -275,14 +256,14 @@ impl Thread<'_> {
             let mut extension = 0;
             if let Some(e) = entry.filter(|e| {
                 Some(mv) == table_move
-                    && depth >= SINGULAR_DEPTH
+                    && depth >= p::singular_depth()
                     && ply > 0
                     && ply < 2 * self.root_depth
                     && e.depth >= depth - 3
                     && matches!(e.bound, Bound::Lower | Bound::Exact)
                     && !Score(e.score).is_decided()
             }) {
-                let limit = e.score - 2 * depth;
+                let limit = e.score - p::singular_step() * depth;
                 self.frame(ply).excluded = Some(mv);
                 let score = self.negamax::<false>(limit - 1, limit, (depth - 1) / 2, ply, cut_node);
                 self.frame(ply).excluded = None;
@@ -293,7 +274,10 @@ impl Thread<'_> {
                 }
                 if score < limit {
                     extension = 1;
-                    if !PV && score < limit - DOUBLE_MARGIN && self.frame(ply).doubles < DOUBLES_MOST {
+                    if !PV
+                        && score < limit - p::double_margin()
+                        && self.frame(ply).doubles < p::doubles_most()
+                    {
                         extension = 2;
                     }
                 } else if limit >= beta {
@@ -318,27 +302,27 @@ impl Thread<'_> {
             if depth >= 2 && number > 1 + i32::from(PV) {
                 let mut r = base_reduction;
                 if cut_node {
-                    r += REDUCE_CUT_NODE;
+                    r += p::reduce_cut_node();
                 }
                 if !improving {
-                    r += REDUCE_NOT_IMPROVING;
+                    r += p::reduce_not_improving();
                 }
                 if table_capture {
-                    r += REDUCE_TABLE_CAPTURE;
+                    r += p::reduce_table_capture();
                 }
                 if was_pv {
-                    r -= SPARE_PV;
+                    r -= p::spare_pv();
                 }
                 if checks {
-                    r -= SPARE_CHECK;
+                    r -= p::spare_check();
                 }
                 if quiet {
                     if hints.killers.contains(&Some(mv)) || hints.counter == Some(mv) {
-                        r -= SPARE_KILLER;
+                        r -= p::spare_killer();
                     }
-                    r -= history * PLY / HISTORY_PER_PLY;
+                    r -= history * PLY / p::history_per_ply();
                 } else {
-                    r -= SPARE_CAPTURE + history * PLY / HISTORY_PER_PLY;
+                    r -= p::spare_capture() + history * PLY / p::history_per_ply();
                 }
                 let less = (new_depth - r / PLY).clamp(1.min(new_depth), new_depth);
                 score = -self.negamax::<false>(-alpha - 1, -alpha, less, ply + 1, true);
@@ -445,7 +429,10 @@ impl Thread<'_> {
 
     /// A reduced search after passing; `Some` if it reaches beta (verified at great depth).
     fn null_move(&mut self, beta: i32, depth: i32, ply: i32, eval: i32, cut_node: bool) -> Option<i32> {
-        let reduced = depth - 3 - depth / 3 - ((eval - beta) / NULL_MOVE_EVAL_STEP).min(3);
+        let reduced = depth
+            - p::null_move_reduction()
+            - depth / p::null_move_divisor()
+            - ((eval - beta) / p::null_move_eval_step()).min(3);
         self.make_null(ply);
         let score = -self.negamax::<false>(-beta, -beta + 1, reduced, ply + 1, !cut_node);
         self.unmake_null();
@@ -454,7 +441,7 @@ impl Thread<'_> {
         }
         // A win found after passing is not proven by it.
         let score = if Score(score).is_decided() { beta } else { score };
-        if depth < NULL_VERIFICATION_DEPTH || self.no_null_before > 0 {
+        if depth < p::null_verification_depth() || self.no_null_before > 0 {
             return Some(score);
         }
         self.no_null_before = ply + reduced.max(1) * 3 / 4;

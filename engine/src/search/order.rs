@@ -5,6 +5,7 @@ use xiangqi::mv::MAX_MOVES;
 use xiangqi::{Move, MoveList, Position};
 
 use super::history::History;
+use super::parameters as p;
 use super::see::see_at_least;
 use crate::eval::hce::EXCHANGE_VALUE;
 
@@ -144,8 +145,8 @@ impl MovePicker {
             let (Some(piece), Some(captured)) = (pos.piece_on(mv.from()), pos.piece_on(mv.to())) else {
                 continue;
             };
-            let worth = EXCHANGE_VALUE[captured.kind().index()] * 16;
-            let score = worth + history.capture(piece, mv.to(), captured.kind()) / 4;
+            let worth = EXCHANGE_VALUE[captured.kind().index()] * p::capture_value();
+            let score = worth + history.capture(piece, mv.to(), captured.kind()) / p::capture_history();
             self.push(mv, score);
         }
     }

@@ -4,14 +4,10 @@ use xiangqi::Score;
 use xiangqi::score::MAX_PLY;
 
 use super::order::{Hints, MovePicker};
+use super::parameters as p;
 use super::thread::{Thread, Verdict};
 use super::tt::{Bound, Entry, NO_EVAL};
 use crate::eval::hce::EXCHANGE_VALUE;
-
-/// A capture is not looked at when even this much above what it takes does not reach alpha.
-const DELTA_MARGIN: i32 = 160;
-/// Quiet replies to a check that are looked at once a reply that does not lose is known.
-const QUIET_REPLIES: i32 = 3;
 
 impl Thread<'_> {
     /// The score of the current position when it has come to rest. `horizon` is true for the first ply.
@@ -108,7 +104,7 @@ impl Thread<'_> {
             if best > -Score::RULE_WIN_FLOOR {
                 match captured {
                     Some(captured) if !in_check => {
-                        let hope = stand_pat + DELTA_MARGIN + EXCHANGE_VALUE[captured.kind().index()];
+                        let hope = stand_pat + p::delta_margin() + EXCHANGE_VALUE[captured.kind().index()];
                         if hope <= alpha && !self.position().gives_check(mv) {
                             best = best.max(hope.min(alpha));
                             continue;
@@ -116,7 +112,7 @@ impl Thread<'_> {
                     }
                     None => {
                         quiet_replies += 1;
-                        if quiet_replies > QUIET_REPLIES {
+                        if quiet_replies > p::quiet_replies() {
                             picker.skip_quiets();
                             continue;
                         }

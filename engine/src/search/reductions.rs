@@ -1,5 +1,7 @@
 //! How much less late moves are searched: integer tables computed at compile time.
 
+use super::parameters as p;
+
 /// Fixed point: so many parts are one ply.
 pub(crate) const PLY: i32 = 1024;
 
@@ -37,20 +39,16 @@ const LOG2: [i32; SIZE] = {
     table
 };
 
-/// A quiet late move is reduced by `log2(depth) * log2(number) / DIVISOR + OFFSET`.
-const DIVISOR: i32 = 4400;
-const OFFSET: i32 = 700;
-
 /// Reduction in [`PLY`]s for the `number`-th move (from 1) at a depth.
 #[inline]
 pub(crate) fn reduction(depth: i32, number: i32) -> i32 {
     let at = |n: i32| LOG2[(n.max(1) as usize).min(SIZE - 1)];
-    at(depth) * at(number) / DIVISOR + OFFSET
+    at(depth) * at(number) / p::reduction_divisor() + p::reduction_offset()
 }
 
 /// Quiet moves that are looked at before the rest is dropped at shallow depth.
-pub(crate) const fn late_move_count(depth: i32, improving: bool) -> i32 {
-    let base = 4 + depth * depth;
+pub(crate) fn late_move_count(depth: i32, improving: bool) -> i32 {
+    let base = p::late_move_base() + depth * depth;
     if improving { base } else { base / 2 + 1 }
 }
 
