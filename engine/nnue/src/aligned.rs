@@ -1,81 +1,49 @@
-//! Lanes: 32 bytes that begin at an address divisible by 32, so that vector loads and stores never
-//! straddle; and buffers of lanes that begin on a cache line.
+//! Lines: 64 bytes that begin at an address divisible by 64. Everything that vectors are made of
+//! lies in whole lines, padded with zeros, so that one layout suits registers of 16, 32 and 64
+//! bytes: no load straddles two cache lines and no loop has a tail.
 
-use std::ops::{Deref, DerefMut};
-
-/// 32 bytes of integers.
+/// 64 bytes of integers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(32))]
-pub(crate) struct Lane<T, const N: usize>(pub(crate) [T; N]);
+#[repr(C, align(64))]
+pub(crate) struct Line<T, const N: usize>(pub(crate) [T; N]);
 
 /// Accumulator sums and feature-transformer weights.
-pub(crate) type Words = Lane<i16, 16>;
+pub(crate) type Words = Line<i16, 32>;
 /// Activations: dense inputs.
-pub(crate) type Bytes = Lane<u8, 32>;
+pub(crate) type Bytes = Line<u8, 64>;
 /// Dense weights.
-pub(crate) type SignedBytes = Lane<i8, 32>;
+pub(crate) type SignedBytes = Line<i8, 64>;
 /// Dense sums and biases.
-pub(crate) type Ints = Lane<i32, 8>;
+pub(crate) type Ints = Line<i32, 16>;
 
-impl<T: Copy + Default, const N: usize> Default for Lane<T, N> {
-    fn default() -> Lane<T, N> {
-        const { assert!(size_of::<[T; N]>() == 32) };
-        Lane([T::default(); N])
+impl<T: Copy + Default, const N: usize> Line<T, N> {
+    /// All zero.
+    pub(crate) fn zero() -> Line<T, N> {
+        const { assert!(size_of::<[T; N]>() == size_of::<Line<T, N>>()) };
+        Line([T::default(); N])
     }
-}
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
-
-/// A fixed number of lanes, the first on a cache line (speed alone depends on that).
-#[derive(Debug)]
-pub(crate) struct Aligned<L> {
-    /// Longer than `len` by up to a line; never resized, so that its address stays.
-    buffer: Vec<L>,
-    start: usize,
-    len: usize,
-}
-
-impl<L: Copy + Default> Aligned<L> {
-    pub(crate) fn new(len: usize) -> Aligned<L> {
-        let buffer = vec![L::default(); len + LINE / size_of::<L>().max(1)];
-        let start = buffer.as_ptr().align_offset(LINE).min(buffer.len() - len);
-        Aligned { buffer, start, len }
-    }
-}
-
-impl<T: Copy + Default, const N: usize> Aligned<Lane<T, N>> {
-    /// `len` values, a multiple of a lane's; missing ones are zero.
-    pub(crate) fn collect(len: usize, values: impl Iterator<Item = T>) -> Aligned<Lane<T, N>> {
-        let mut aligned = Aligned::new(len / N);
-        for (to, from) in aligned.iter_mut().flat_map(|lane: &mut Lane<T, N>| &mut lane.0).zip(values) {
+    /// `len` values, made whole lines by zeros.
+    pub(crate) fn collect(values: impl ExactSizeIterator<Item = T>) -> Vec<Line<T, N>> {
+        let mut lines = vec![Line::zero(); values.len().div_ceil(N)];
+        for (to, from) in lines.iter_mut().flat_map(|line| &mut line.0).zip(values) {
             *to = from;
         }
-        aligned
+        lines
     }
 }
 
-impl<L: Copy + Default> Clone for Aligned<L> {
-    fn clone(&self) -> Aligned<L> {
-        let mut aligned = Aligned::new(self.len);
-        aligned.copy_from_slice(self);
-        aligned
+/// PSQT values travel at the end of a row of words, each as its low and its high half.
+impl Words {
+    /// A line of 32-bit integers.
+    pub(crate) fn from_ints(ints: [i32; 16]) -> Words {
+        Line(std::array::from_fn(|i| (ints[i / 2] >> (16 * (i % 2))) as i16))
     }
-}
 
-impl<L> Deref for Aligned<L> {
-    type Target = [L];
-
+    /// The 32-bit integer `i`, `0..16`.
     #[inline]
-    fn deref(&self) -> &[L] {
-        &self.buffer[self.start..self.start + self.len]
-    }
-}
-
-impl<L> DerefMut for Aligned<L> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut [L] {
-        &mut self.buffer[self.start..self.start + self.len]
+    pub(crate) fn int(&self, i: usize) -> i32 {
+        i32::from(self.0[2 * i] as u16) | i32::from(self.0[2 * i + 1]) << 16
     }
 }
 
@@ -84,12 +52,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_begin_on_a_line() {
-        for len in [1, 2, 3, 64, 1000] {
-            let words: Aligned<Words> = Aligned::collect(len * 16, (0..).map(|i| i as i16));
-            assert_eq!((words.as_ptr().addr() % LINE, words.len()), (0, len));
-            assert_eq!(words[len - 1].0[15], (len * 16 - 1) as i16);
-            assert_eq!(words.clone()[..], words[..]);
+    fn lines_are_whole() {
+        for len in [1, 32, 33, 1000] {
+            let lines = Words::collect((0..len).map(|i| i as i16));
+            assert_eq!((lines.as_ptr().addr() % 64, lines.len()), (0, (len as usize).div_ceil(32)));
+            let values: Vec<i16> = lines.iter().flat_map(|line| line.0).collect();
+            assert!(values[..len as usize].iter().copied().eq(0..len as i16));
+            assert!(values[len as usize..].iter().all(|value| *value == 0));
         }
+    }
+
+    #[test]
+    fn ints_in_words() {
+        let ints =
+            [0, 1, -1, 1 << 20, -(1 << 20), i32::MAX, i32::MIN, 65_536, 32_768, -32_769, 7, 0, 0, 0, 0, 9];
+        let words = Words::from_ints(ints);
+        assert!((0..16).all(|i| words.int(i) == ints[i]));
     }
 }

@@ -6,7 +6,6 @@ use nnue_format::quant::raw_to_cp;
 use nnue_format::{Eval, View};
 use xiangqi::{Color, PieceChange, Position};
 
-use crate::aligned::{Aligned, Bytes};
 use crate::cache::Cache;
 use crate::kernels::Scratch;
 use crate::net::EngineNet;
@@ -26,21 +25,13 @@ pub struct Evaluator {
     net: Arc<EngineNet>,
     stack: Stack,
     cache: Cache,
-    /// Dense inputs: side to move, then the other side.
-    input: Aligned<Bytes>,
     scratch: Box<Scratch>,
 }
 
 impl Evaluator {
     /// An evaluator with an empty line.
     pub fn new(net: Arc<EngineNet>) -> Evaluator {
-        Evaluator {
-            stack: Stack::new(&net),
-            cache: Cache::new(&net),
-            input: Aligned::new(net.arch.dense_inputs() / Bytes::default().0.len()),
-            scratch: Box::new(Scratch::new()),
-            net,
-        }
+        Evaluator { stack: Stack::new(&net), cache: Cache::new(&net), scratch: Box::new(Scratch::new()), net }
     }
 
     /// The net.
@@ -81,13 +72,11 @@ impl Evaluator {
         let side = position.side_to_move();
         let ply = self.stack.top();
         let [own, other] = [side, side.flip()].map(|color| &ply.accumulators[color.index()]);
-        let half = self.input.len() / 2;
-        let (first, second) = self.input.split_at_mut(half);
-        (net.kernels.activate)(&own.sums, net.arch.activation(), first);
-        (net.kernels.activate)(&other.sums, net.arch.activation(), second);
         let stack = net.arch.stacks().choose(position);
-        let mut raw = (net.kernels.propagate)(&net.stacks[stack], &self.input, &mut self.scratch);
-        raw += own.psqt(stack) - other.psqt(stack);
+        let sums = [own.sums(net), other.sums(net)];
+        let mut raw =
+            (net.kernels.forward)(&net.stacks[stack], sums, net.arch.activation(), &mut self.scratch);
+        raw += own.psqt(net, stack) - other.psqt(net, stack);
         Eval { raw, cp: raw_to_cp(raw) }
     }
 
@@ -103,9 +92,7 @@ impl Evaluator {
             Some(distance) => advance(net, &mut self.stack, perspective, view, distance),
             None => {
                 let fresh = self.cache.refresh(net, position, perspective, view);
-                let top = &mut self.stack.top_mut().accumulators[side];
-                top.sums.copy_from_slice(&fresh.sums);
-                top.psqt = fresh.psqt;
+                self.stack.top_mut().accumulators[side].copy_from(fresh);
             }
         }
         self.stack.top_mut().view[side] = Some(view);

@@ -1,31 +1,31 @@
 //! A net in the order its backend wants: built once, shared by all threads.
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
-use nnue_format::{Architecture, QuantiseError, QuantisedNet};
+use nnue_format::{Activation, Architecture, QuantiseError, QuantisedNet};
 use thiserror::Error;
 
-use crate::aligned::{Aligned, Ints, SignedBytes, Words};
+use crate::aligned::{Bytes, Ints, SignedBytes, Words};
 use crate::kernels::{Backend, BackendError, Kernels};
-use crate::permute;
+use crate::permute::{self, Groups};
 
 /// A net ready to evaluate with one backend. Share it by `Arc`.
 pub struct EngineNet {
     pub(crate) arch: Architecture,
     pub(crate) backend: Backend,
     pub(crate) kernels: &'static Kernels,
-    pub(crate) ft_biases: Aligned<Words>,
+    /// The accumulator of an empty board: biases and, with PSQT, a line of zeros.
+    pub(crate) empty_board: Vec<Words>,
     pub(crate) ft: FeatureRows,
-    /// PSQT rows, each padded with zeros to whole lanes.
-    psqt: Aligned<Ints>,
-    /// Lanes of a PSQT row: 0, 1 or 2.
-    psqt_width: usize,
     pub(crate) stacks: Vec<Stack>,
 }
 
-/// The feature transformer's rows.
+/// The feature transformer's rows: for each feature its weights in [`Groups`] of whole lines and, with
+/// PSQT, a last line of one 32-bit value per stack ([`Words::int`]). One stretch of memory a feature.
 pub(crate) struct FeatureRows {
-    weights: Aligned<Words>,
-    /// Lanes of a row.
+    weights: Vec<Words>,
+    /// Lines of weights, an even number.
+    sums: usize,
+    /// Lines of a row.
     width: usize,
 }
 
@@ -35,31 +35,36 @@ impl FeatureRows {
     pub(crate) fn row(&self, feature: u32) -> &[Words] {
         &self.weights[feature as usize * self.width..][..self.width]
     }
+
+    /// Lines of 16-bit weights in a row; those after them are 32-bit.
+    #[inline]
+    pub(crate) fn sums(&self) -> usize {
+        self.sums
+    }
 }
 
 /// One output stack.
 pub(crate) struct Stack {
     pub(crate) dense1: Dense,
     pub(crate) dense2: Dense,
-    pub(crate) out_weights: Vec<i8>,
+    /// As long as the activations of the second layer, in whole lines.
+    pub(crate) out_weights: Vec<SignedBytes>,
     pub(crate) out_bias: i32,
 }
 
 /// A dense layer, weights by blocks of four inputs ([`permute::dense`]).
 pub(crate) struct Dense {
-    pub(crate) outputs: usize,
-    pub(crate) biases: Aligned<Ints>,
-    /// Lane `block * outputs / 8 + i`: outputs `8 * i..8 * i + 8`, four inputs each.
-    pub(crate) weights: Aligned<SignedBytes>,
+    /// Sixteen outputs a line.
+    pub(crate) biases: Vec<Ints>,
+    /// Line `block * biases.len() + i`: outputs `16 * i..16 * i + 16`, four inputs each.
+    pub(crate) weights: Vec<SignedBytes>,
 }
 
 impl Dense {
-    fn new(biases: ArrayView1<'_, i32>, weights: ArrayView2<'_, i8>) -> Dense {
-        Dense {
-            outputs: biases.len(),
-            biases: Aligned::collect(biases.len(), biases.iter().copied()),
-            weights: Aligned::collect(weights.len(), permute::dense(weights)),
-        }
+    fn new(biases: ArrayView1<'_, i32>, weights: ArrayView2<'_, i8>, inputs: Groups) -> Dense {
+        let biases = Ints::collect(biases.iter().copied());
+        let weights = SignedBytes::collect(permute::dense(weights, inputs, 16 * biases.len()));
+        Dense { biases, weights }
     }
 }
 
@@ -82,30 +87,19 @@ impl EngineNet {
     pub fn new(net: &QuantisedNet, backend: Backend) -> Result<EngineNet, EngineNetError> {
         let kernels = backend.kernels()?;
         net.check()?;
-        let (arch, layers) = (net.arch, &net.layers);
-        let order = kernels.pack_order;
-        let width = arch.l1() / Words::default().0.len();
-        let mut weights = Aligned::new(arch.inputs() * width);
-        for (to, from) in weights.chunks_exact_mut(width).zip(layers.ft_weights.rows()) {
-            permute::row(from, order, to);
-        }
-        let mut ft_biases = Aligned::new(width);
-        permute::row(layers.ft_biases.view(), order, &mut ft_biases);
-        let stack = |s| Stack {
-            dense1: Dense::new(layers.dense1_biases.row(s), layers.dense1_weights.index_axis(Axis(0), s)),
-            dense2: Dense::new(layers.dense2_biases.row(s), layers.dense2_weights.index_axis(Axis(0), s)),
-            out_weights: layers.out_weights.row(s).to_vec(),
-            out_bias: layers.out_biases[s],
-        };
+        let arch = net.arch;
+        let order = permute::word_order(&neurons(&arch), kernels.pack_lanes);
+        let sums = order.len() / Words::zero().0.len();
+        let width = sums + usize::from(arch.psqt());
+        let mut empty_board = vec![Words::zero(); width];
+        permute::row(net.layers.ft_biases.view(), &order, &mut empty_board[..sums]);
         Ok(EngineNet {
             arch,
             backend,
             kernels,
-            ft_biases,
-            ft: FeatureRows { weights, width },
-            psqt: psqt_rows(net),
-            psqt_width: psqt_width(&arch),
-            stacks: (0..arch.stack_count()).map(stack).collect(),
+            empty_board,
+            ft: FeatureRows { weights: feature_rows(net, &order, sums, width), sums, width },
+            stacks: (0..arch.stack_count()).map(|s| stack(net, s)).collect(),
         })
     }
 
@@ -118,27 +112,46 @@ impl EngineNet {
     pub fn backend(&self) -> Backend {
         self.backend
     }
+}
 
-    /// The PSQT weights of a feature, by stack; empty without PSQT.
-    #[inline]
-    pub(crate) fn psqt_row(&self, feature: u32) -> &[Ints] {
-        &self.psqt[feature as usize * self.psqt_width..][..self.psqt_width]
+/// Neurons of a row: what activates together to one line of bytes is two whole lines of words.
+fn neurons(arch: &Architecture) -> Groups {
+    let count = match arch.activation() {
+        Activation::CRelu => 1,
+        Activation::Pairwise => 2,
+    };
+    let len = arch.l1() / count;
+    Groups { count, len, padded: len.next_multiple_of(Bytes::zero().0.len()) }
+}
+
+fn feature_rows(net: &QuantisedNet, order: &[usize], sums: usize, width: usize) -> Vec<Words> {
+    let mut rows = vec![Words::zero(); net.arch.inputs() * width];
+    for (to, from) in rows.chunks_exact_mut(width).zip(net.layers.ft_weights.rows()) {
+        permute::row(from, order, &mut to[..sums]);
     }
-}
-
-/// Lanes of a PSQT row.
-fn psqt_width(arch: &Architecture) -> usize {
-    arch.psqt_columns().div_ceil(Ints::default().0.len())
-}
-
-fn psqt_rows(net: &QuantisedNet) -> Aligned<Ints> {
-    let width = psqt_width(&net.arch);
-    let mut rows: Aligned<Ints> = Aligned::new(net.arch.inputs() * width);
-    // A net without PSQT has no lanes to fill.
-    for (to, from) in rows.chunks_exact_mut(width.max(1)).zip(net.layers.psqt.rows()) {
-        to.iter_mut().flat_map(|lane| &mut lane.0).zip(from).for_each(|(to, from)| *to = *from);
+    // Without PSQT a row ends with its weights.
+    for (to, from) in rows.chunks_exact_mut(width).zip(net.layers.psqt.rows()) {
+        if let Some(line) = to.get_mut(sums) {
+            *line = Words::from_ints(std::array::from_fn(|i| from.get(i).copied().unwrap_or(0)));
+        }
     }
     rows
+}
+
+fn stack(net: &QuantisedNet, s: usize) -> Stack {
+    let (arch, layers) = (&net.arch, &net.layers);
+    let side = arch.side_activations();
+    let inputs = Groups { count: 2, len: side, padded: side.next_multiple_of(Bytes::zero().0.len()) };
+    let hidden =
+        Groups { count: 1, len: arch.l2(), padded: arch.l2().next_multiple_of(Ints::zero().0.len()) };
+    let weights1 = layers.dense1_weights.index_axis(Axis(0), s);
+    let weights2 = layers.dense2_weights.index_axis(Axis(0), s);
+    Stack {
+        dense1: Dense::new(layers.dense1_biases.row(s), weights1, inputs),
+        dense2: Dense::new(layers.dense2_biases.row(s), weights2, hidden),
+        out_weights: SignedBytes::collect(layers.out_weights.row(s).iter().copied()),
+        out_bias: layers.out_biases[s],
+    }
 }
 
 impl std::fmt::Debug for EngineNet {

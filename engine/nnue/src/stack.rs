@@ -4,49 +4,42 @@ use xiangqi::PieceChange;
 
 use nnue_format::View;
 
-use crate::aligned::{Aligned, Ints, Words};
+use crate::aligned::Words;
 use crate::net::EngineNet;
 
-/// PSQT sums: the columns of 16 stacks; those a net does not have are zero.
-pub(crate) type PsqtSums = [Ints; 2];
-
-/// Feature-transformer sums of one perspective.
+/// Feature-transformer sums of one perspective, and its PSQT sums where the net has them: a row of
+/// [`FeatureRows`](crate::net::FeatureRows).
 #[derive(Clone)]
-pub(crate) struct Accumulator {
-    pub(crate) sums: Aligned<Words>,
-    pub(crate) psqt: PsqtSums,
-}
+pub(crate) struct Accumulator(Vec<Words>);
 
 impl Accumulator {
     /// Of an empty board: the biases.
     pub(crate) fn empty_board(net: &EngineNet) -> Accumulator {
-        Accumulator { sums: net.ft_biases.clone(), psqt: PsqtSums::default() }
+        Accumulator(net.empty_board.clone())
     }
 
     /// `self = source + Σ add − Σ sub`; in place without a source.
     #[inline]
     pub(crate) fn update(&mut self, net: &EngineNet, source: Option<&Accumulator>, add: &[u32], sub: &[u32]) {
-        if let Some(source) = source {
-            self.psqt = source.psqt;
-        }
-        // First, so that the wait for these rows and the next ones overlaps.
-        for &feature in add {
-            for (sums, weights) in self.psqt.iter_mut().zip(net.psqt_row(feature)) {
-                sums.0.iter_mut().zip(weights.0).for_each(|(sum, w)| *sum += w);
-            }
-        }
-        for &feature in sub {
-            for (sums, weights) in self.psqt.iter_mut().zip(net.psqt_row(feature)) {
-                sums.0.iter_mut().zip(weights.0).for_each(|(sum, w)| *sum -= w);
-            }
-        }
-        (net.kernels.update)(&net.ft, source.map(|s| &*s.sums), add, sub, &mut self.sums);
+        (net.kernels.update)(&net.ft, source.map(|s| &*s.0), add, sub, &mut self.0);
     }
 
-    /// The PSQT sum for a stack.
+    /// Makes this what `source` is; both belong to one net.
     #[inline]
-    pub(crate) fn psqt(&self, stack: usize) -> i32 {
-        self.psqt[stack / 8].0[stack % 8]
+    pub(crate) fn copy_from(&mut self, source: &Accumulator) {
+        self.0.copy_from_slice(&source.0);
+    }
+
+    /// The feature-transformer sums.
+    #[inline]
+    pub(crate) fn sums(&self, net: &EngineNet) -> &[Words] {
+        &self.0[..net.ft.sums()]
+    }
+
+    /// The PSQT sum for a stack; 0 where the net has none.
+    #[inline]
+    pub(crate) fn psqt(&self, net: &EngineNet, stack: usize) -> i32 {
+        self.0.get(net.ft.sums()).map_or(0, |line| line.int(stack))
     }
 }
 

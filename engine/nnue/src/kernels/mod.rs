@@ -1,7 +1,13 @@
-//! Which CPU code runs: the table of backends. One file per instruction set, with the same three
-//! functions in each; a new one is a file and a line in [`TABLE`].
+//! Which CPU code runs: the table of backends. The loops of vector code exist once (`loops.rs`); an
+//! instruction set is a file of primitives, and a line in [`TABLE`].
 
+mod loops;
 mod scalar;
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "no vectors")
+)]
+mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -9,7 +15,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use nnue_format::Activation;
-use nnue_format::quant::HIDDEN_MAX;
 use thiserror::Error;
 
 use crate::aligned::{Bytes, Ints, Words};
@@ -18,64 +23,105 @@ use crate::net::{FeatureRows, Stack};
 /// The functions of one instruction set. Safe to call: a table is only handed out by its `detect`
 /// where the CPU has the set.
 pub(crate) struct Kernels {
-    /// `pack_order[i]`: which neuron of a group of `pack_order.len()` is stored at place `i` of an
-    /// accumulator, so that `activate` packs words to bytes without shuffling. Empty: file order.
-    pub(crate) pack_order: &'static [usize],
+    /// How accumulators are ordered: [`word_order`](crate::permute::word_order).
+    pub(crate) pack_lanes: usize,
     pub(crate) update: UpdateFn,
-    pub(crate) activate: ActivateFn,
-    pub(crate) propagate: PropagateFn,
+    pub(crate) forward: ForwardFn,
 }
 
-/// `(rows, source, add, sub, target)`: `target = source + Σ rows[add] − Σ rows[sub]`, modulo 2^16;
-/// without a source, `target` is changed in place.
+/// `(rows, source, add, sub, target)`: `target = source + Σ rows[add] − Σ rows[sub]`, modulo 2^16
+/// (PSQT values modulo 2^32); without a source, `target` is changed in place.
 pub(crate) type UpdateFn = fn(&FeatureRows, Option<&[Words]>, &[u32], &[u32], &mut [Words]);
 
-/// `(sums, activation, out)`: one side's dense inputs from its accumulator.
-pub(crate) type ActivateFn = fn(&[Words], Activation, &mut [Bytes]);
-
-/// `(stack, input, scratch)`: the output of a stack before PSQT.
-pub(crate) type PropagateFn = fn(&Stack, &[Bytes], &mut Scratch) -> i32;
+/// `(stack, sums, activation, scratch)`: the output of a stack before PSQT, from the sums of the
+/// side to move and of the other side.
+pub(crate) type ForwardFn = fn(&Stack, [&[Words]; 2], Activation, &mut Scratch) -> i32;
 
 /// Widest dense input: both sides' 2048 activations.
 const MAX_INPUTS: usize = 2 * nnue_format::arch::L1_RANGE.1;
 /// Widest hidden layer.
 const MAX_HIDDEN: usize = nnue_format::arch::DENSE_RANGE.1;
 
-/// Buffers of [`PropagateFn`], kept between calls so that nobody clears them.
+/// Buffers of [`ForwardFn`], kept between calls so that nobody clears them.
 pub(crate) struct Scratch {
+    /// Dense inputs: side to move, then the other side, each in whole lines.
+    input: [Bytes; MAX_INPUTS / 64],
     /// Numbers of the non-zero blocks of four inputs.
-    pub(crate) blocks: [u16; MAX_INPUTS / 4],
-    pub(crate) sums: [Ints; MAX_HIDDEN / 8],
-    pub(crate) hidden: [Bytes; MAX_HIDDEN / 32],
+    blocks: [u16; MAX_INPUTS / 4],
+    sums: [Ints; MAX_HIDDEN / 16],
+    hidden: [Bytes; MAX_HIDDEN / 64],
 }
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
         Scratch {
+            input: [Bytes::zero(); MAX_INPUTS / 64],
             blocks: [0; MAX_INPUTS / 4],
-            sums: [Ints::default(); MAX_HIDDEN / 8],
-            hidden: [Bytes::default(); MAX_HIDDEN / 32],
+            sums: [Ints::zero(); MAX_HIDDEN / 16],
+            hidden: [Bytes::zero(); MAX_HIDDEN / 64],
         }
     }
 }
 
-/// The hidden activations of a layer's sums, in place of those before.
-#[inline(always)]
-fn clip_hidden(sums: &[Ints], shift: u32, hidden: &mut [Bytes]) {
-    let bytes = hidden.iter_mut().flat_map(|lane| lane.0.as_chunks_mut::<8>().0);
-    for (to, from) in bytes.zip(sums) {
-        *to = from.0.map(|sum| (sum >> shift).clamp(0, HIDDEN_MAX) as u8);
+/// The blocks of the widest hidden layer: few of them are zero.
+static ALL_BLOCKS: [u16; MAX_HIDDEN / 4] = {
+    let mut blocks = [0; MAX_HIDDEN / 4];
+    let mut i = 0;
+    while i < blocks.len() {
+        blocks[i] = i as u16;
+        i += 1;
     }
+    blocks
+};
+
+/// Places of the set bits of each byte, low to high.
+static BIT_PLACES: [[u16; 8]; 256] = {
+    let mut table = [[0; 8]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut bit, mut count) = (0, 0);
+        while bit < 8 {
+            if byte >> bit & 1 == 1 {
+                table[byte][count] = bit;
+                count += 1;
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Appends the numbers of the blocks that a line's mask tells to the first `count`; returns how
+/// many there are then.
+#[inline(always)]
+fn append_blocks(mask: u16, line: usize, blocks: &mut [u16], mut count: usize) -> usize {
+    for (half, byte) in mask.to_le_bytes().into_iter().enumerate() {
+        let base = (16 * line + 8 * half) as u16;
+        let places = BIT_PLACES[byte as usize].map(|place| base + place);
+        // Eight are stored, `count` moves on by those that count. Eight always fit: before
+        // block n at most n are counted.
+        if let Some(to) = blocks.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<8>()) {
+            *to = places;
+        }
+        count += byte.count_ones() as usize;
+    }
+    count
 }
 
-/// The output layer.
+/// Block `block` of the inputs.
 #[inline(always)]
-fn output(stack: &Stack, hidden: &[Bytes]) -> i32 {
-    let mut sum = stack.out_bias;
-    for (lane, weights) in hidden.iter().zip(stack.out_weights.chunks(32)) {
-        sum += lane.0.iter().zip(weights).map(|(x, w)| i32::from(*x) * i32::from(*w)).sum::<i32>();
+fn block_of(input: &[Bytes], block: u16) -> [u8; 4] {
+    input[block as usize / 16].0.as_chunks::<4>().0[block as usize % 16]
+}
+
+/// `N` lines from line `at` on.
+#[inline(always)]
+fn lines<L, const N: usize>(from: &[L], at: usize) -> &[L; N] {
+    match from[at..].first_chunk() {
+        Some(lines) => lines,
+        None => unreachable!("{} lines have no {N} from {at} on", from.len()),
     }
-    sum
 }
 
 /// An instruction set that nets can be evaluated with. All give the same bits.
@@ -83,8 +129,20 @@ fn output(stack: &Stack, hidden: &[Bytes]) -> i32 {
 pub enum Backend {
     /// Plain Rust; defines what the others must give.
     Scalar,
+    /// x86-64 with SSE4.1.
+    Sse41,
     /// x86-64 with AVX2.
     Avx2,
+    /// x86-64 with AVX2 and AVX-VNNI.
+    AvxVnni,
+    /// x86-64 with AVX-512 F, BW, DQ and VL.
+    Avx512,
+    /// x86-64 with AVX-512 and its VNNI.
+    Avx512Vnni,
+    /// AArch64 with NEON.
+    Neon,
+    /// AArch64 with NEON and its dot products.
+    NeonDot,
 }
 
 /// The name of a backend, and how to find out whether this CPU has it.
@@ -94,19 +152,31 @@ struct Entry {
     detect: fn() -> Option<&'static Kernels>,
 }
 
-/// All backends, slowest first.
-static TABLE: [Entry; 2] = [
-    Entry { backend: Backend::Scalar, name: "scalar", detect: scalar::detect },
-    Entry { backend: Backend::Avx2, name: "avx2", detect: avx2 },
-];
-
-#[cfg(target_arch = "x86_64")]
-fn avx2() -> Option<&'static Kernels> {
-    x86::avx2::detect()
+/// `detect` of an x86-64 file; [`nowhere`] in programs for other CPUs.
+macro_rules! on_x86_64 {
+    ($file:ident) => {{
+        #[cfg(target_arch = "x86_64")]
+        let detect = x86::$file::detect;
+        #[cfg(not(target_arch = "x86_64"))]
+        let detect = nowhere;
+        detect
+    }};
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-fn avx2() -> Option<&'static Kernels> {
+/// All backends, slowest first.
+static TABLE: [Entry; 8] = [
+    Entry { backend: Backend::Scalar, name: "scalar", detect: scalar::detect },
+    Entry { backend: Backend::Sse41, name: "sse41", detect: on_x86_64!(sse41) },
+    Entry { backend: Backend::Avx2, name: "avx2", detect: on_x86_64!(avx2) },
+    Entry { backend: Backend::AvxVnni, name: "avxvnni", detect: on_x86_64!(avxvnni) },
+    Entry { backend: Backend::Avx512, name: "avx512", detect: on_x86_64!(avx512) },
+    Entry { backend: Backend::Avx512Vnni, name: "avx512vnni", detect: on_x86_64!(avx512vnni) },
+    Entry { backend: Backend::Neon, name: "neon", detect: nowhere },
+    Entry { backend: Backend::NeonDot, name: "neondot", detect: nowhere },
+];
+
+/// `detect` of an instruction set that this program was not compiled with.
+fn nowhere() -> Option<&'static Kernels> {
     None
 }
 
@@ -137,7 +207,7 @@ impl Backend {
         TABLE.iter().find(|entry| entry.backend == self).unwrap_or(&TABLE[0])
     }
 
-    /// Every backend this program has, whatever the CPU.
+    /// Every backend there is, whatever the CPU.
     pub fn all() -> impl Iterator<Item = Backend> {
         TABLE.iter().map(|entry| entry.backend)
     }
@@ -152,7 +222,7 @@ impl Backend {
         Backend::available().last().copied().unwrap_or(Backend::Scalar)
     }
 
-    /// The name on command lines: `scalar`, `avx2`.
+    /// The name on command lines: `scalar sse41 avx2 avxvnni avx512 avx512vnni neon neondot`.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
