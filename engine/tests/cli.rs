@@ -118,6 +118,26 @@ fn nets_are_made_checked_and_benched() {
 }
 
 #[test]
+fn backends_are_compared_in_one_run() {
+    let random = ["--arch", "half-kp-hm 2x128-16-16-1 crelu", "--seed", "5", "--depth", "2", "--json"];
+    let words = |first: &[&'static str]| [&["bench"], first, &random].concat();
+    let (code, value) = json(&words(&["--all-backends", "--rounds", "1"]));
+    assert_eq!(code, 0);
+    let rows = value["backends"].as_array().expect("a list");
+    let names: Vec<Value> = rows.iter().map(|row| row["backend"].clone()).collect();
+    assert_eq!(Value::from(names), json(&["backends", "--json"]).1);
+    assert!(rows.iter().all(|row| row["nps"].as_u64() > Some(0)), "{value}");
+    let alone = json(&words(&["--backend", "scalar"])).1;
+    assert_eq!((&alone["signature"], &alone["net"]), (&value["signature"], &Value::Null));
+    let classes = alone["classes"].as_object().expect("an object");
+    let nodes: u64 = classes.values().filter_map(|class| class["nodes"].as_u64()).sum();
+    assert_eq!(Some(nodes), alone["nodes"].as_u64());
+    let (code, out, err) = chuhe(&["bench", "--all-backends", "--json"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--arch NAME"), "{err}");
+}
+
+#[test]
 fn a_bench_without_a_net_has_no_backend() {
     let (code, value) = json(&["bench", "--depth", "2", "--json"]);
     assert_eq!((code, &value["backend"], &value["net"]), (0, &Value::Null, &Value::Null));

@@ -9,7 +9,7 @@ use nnue_infer::{EngineNet, Evaluator};
 use xiangqi::{PieceChange, Position};
 
 use hce::Hce;
-pub use source::{LoadedNet, SourceError, backend_named, load_net, net_source, source_on};
+pub use source::{LoadedNet, SourceError, backend_named, is_none, load_net, net_source, source_on};
 
 /// What a searcher evaluates with. Cheap to clone; shared between threads.
 #[derive(Clone, Default)]

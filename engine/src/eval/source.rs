@@ -72,7 +72,7 @@ impl<R: Read> Read for Keeping<R> {
 }
 
 /// Does this word stand for the hand-crafted evaluation?
-fn is_none(spec: &str) -> bool {
+pub fn is_none(spec: &str) -> bool {
     matches!(spec, "" | "none" | "<empty>")
 }
 

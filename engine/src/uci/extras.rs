@@ -100,8 +100,8 @@ pub(super) fn bench(core: &mut Core, depth: Option<i32>) -> Result<(), ExtraErro
     core.settle();
     let plan = bench::Plan { threads: core.threads, ..bench::Plan::depth(depth) };
     let result = bench::run(core.source.clone(), &plan, &mut |_, _| {});
-    core.out.line(&format!("Nodes searched: {}", result.nodes));
-    core.out.line(&format!("Nodes/second: {}", result.nps()));
+    core.out.line(&format!("Nodes searched: {}", result.all.nodes));
+    core.out.line(&format!("Nodes/second: {}", result.all.nps()));
     Ok(())
 }
 
