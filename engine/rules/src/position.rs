@@ -223,9 +223,11 @@ impl Position {
         !self.king_attackers(square, by, self.occupied()).is_empty()
     }
 
-    /// As [`is_attacked`](Position::is_attacked), with other squares in use, and by which pieces.
+    /// The pieces of `by` that could capture a king on `square` if `occupied` were the squares in use. Counts the facing
+    /// king, and neither advisors nor bishops, which never reach the other palace; pieces that `occupied` lacks count
+    /// too.
     #[inline]
-    pub(crate) fn king_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
+    pub fn king_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
         let (first, second) = attacks::lines(square, occupied);
         let mut set = first & (self.pieces(by, PieceKind::Rook) | self.pieces(by, PieceKind::King));
         set |= second & self.pieces(by, PieceKind::Cannon);

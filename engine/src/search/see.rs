@@ -2,8 +2,8 @@
 //!
 //! In xiangqi a piece that leaves may open a line for a rook, take a cannon's screen away or give
 //! it one, free a knight's leg or a bishop's eye; so the attackers are found anew after each
-//! capture. A piece that alone stands between the two kings may not leave their file, and a king does not
-//! capture what is protected.
+//! capture. Only legal captures count: none by a pinned piece, by one that leaves the kings facing or its own king in
+//! check, nor by a king of what is protected.
 
 use xiangqi::{Bitboard, Color, Move, PieceKind, Position, Square};
 
@@ -20,29 +20,24 @@ const CHEAPEST_FIRST: [PieceKind; 7] = [
     PieceKind::King,
 ];
 
-/// The squares strictly between the two kings if they stand on one file.
-fn king_lane(pos: &Position) -> Bitboard {
-    let (red, black) = (pos.king(Color::Red), pos.king(Color::Black));
-    if red.file() != black.file() {
-        return Bitboard::EMPTY;
+/// The cheapest piece of `by` that may legally capture on `square`.
+fn capturer(pos: &Position, square: Square, by: Color, occupied: Bitboard) -> Option<(Square, PieceKind)> {
+    let candidates = pos.attackers_to(square, by, occupied);
+    if candidates.is_empty() {
+        return None;
     }
-    let inner = ((1u128 << black.index()) - 1) & !((2u128 << red.index()) - 1);
-    Bitboard::from_bits(inner) & Bitboard::file(red.file())
-}
-
-/// Attackers of `square` that may capture there, as far as the kings' file is concerned.
-fn attackers(pos: &Position, square: Square, by: Color, occupied: Bitboard, lane: Bitboard) -> Bitboard {
-    let set = pos.attackers_to(square, by, occupied);
-    if lane.is_empty() || lane.has(square) {
-        return set;
+    for kind in CHEAPEST_FIRST {
+        for from in candidates & pos.pieces(by, kind) {
+            let after = occupied.without(Bitboard::of(from));
+            let king = if kind == PieceKind::King { square } else { pos.king(by) };
+            // What stands on the square is captured and attacks nothing any more.
+            let left = after.without(Bitboard::of(square));
+            if (pos.king_attackers(king, !by, after) & left).is_empty() {
+                return Some((from, kind));
+            }
+        }
     }
-    let blockers = lane & occupied;
-    if blockers.more_than_one() { set } else { set.without(blockers) }
-}
-
-/// The cheapest of `set`, a set of pieces of `by`.
-fn cheapest(pos: &Position, by: Color, set: Bitboard) -> Option<(Square, PieceKind)> {
-    CHEAPEST_FIRST.iter().find_map(|&kind| Some(((set & pos.pieces(by, kind)).first()?, kind)))
+    None
 }
 
 /// Does the move win at least `threshold` in exchanges on its target square? Quiet moves are asked what
@@ -61,19 +56,18 @@ pub fn see_at_least(pos: &Position, mv: Move, threshold: i32) -> bool {
     if swap <= 0 {
         return true;
     }
-    let lane = king_lane(pos);
     let mut occupied = pos.occupied().without(Bitboard::of(from)).with(to);
     let mut side = mover.color();
     let mut holds = true;
     loop {
         side = !side;
-        let Some((square, kind)) = cheapest(pos, side, attackers(pos, to, side, occupied, lane)) else {
+        let Some((square, kind)) = capturer(pos, to, side, occupied) else {
             return holds;
         };
         occupied = occupied.without(Bitboard::of(square));
         if kind == PieceKind::King {
-            // It may capture only what nothing protects any more.
-            return holds != attackers(pos, to, !side, occupied, lane).is_empty();
+            // Nothing protects the square, or it could not have captured.
+            return !holds;
         }
         holds = !holds;
         swap = capture_value(kind, to, side) - swap;
@@ -92,25 +86,31 @@ mod tests {
     use super::*;
     use crate::eval::hce::EXCHANGE_VALUE;
 
-    /// The exchange played out: the side to capture takes with its cheapest piece or stops.
-    fn slow(pos: &Position, to: Square, by: Color, occupied: Bitboard, standing: i32) -> i32 {
-        let lane = king_lane(pos);
-        let Some((from, kind)) = cheapest(pos, by, attackers(pos, to, by, occupied, lane)) else {
+    /// The exchange played out on the board with legal moves: the side to capture takes with its cheapest piece or
+    /// stops.
+    fn slow(pos: &Position, to: Square) -> i32 {
+        let standing = pos.piece_on(to).map_or(0, |piece| exchange_value(piece, to));
+        let price = |mv: Move| pos.piece_on(mv.from()).map(|piece| order(piece.kind()));
+        let captures = pos.legal_moves();
+        let Some(&mv) =
+            captures.iter().filter(|mv| mv.to() == to).min_by_key(|mv| (price(**mv), mv.from().index()))
+        else {
             return 0;
         };
-        let after = occupied.without(Bitboard::of(from));
-        if kind == PieceKind::King && !attackers(pos, to, !by, after, lane).is_empty() {
-            return 0;
-        }
-        (standing - slow(pos, to, !by, after, capture_value(kind, to, by))).max(0)
+        let mut after = pos.clone();
+        after.make(mv);
+        (standing - slow(&after, to)).max(0)
+    }
+
+    fn order(kind: PieceKind) -> usize {
+        CHEAPEST_FIRST.iter().position(|&other| other == kind).unwrap_or(0)
     }
 
     fn slow_move(pos: &Position, mv: Move) -> i32 {
-        let (from, to) = (mv.from(), mv.to());
-        let mover = pos.piece_on(from).expect("a piece moves");
-        let gain = pos.piece_on(to).map_or(0, |piece| exchange_value(piece, to));
-        let occupied = pos.occupied().without(Bitboard::of(from)).with(to);
-        gain - slow(pos, to, !mover.color(), occupied, exchange_value(mover, to))
+        let gain = pos.piece_on(mv.to()).map_or(0, |piece| exchange_value(piece, mv.to()));
+        let mut after = pos.clone();
+        after.make(mv);
+        gain - slow(&after, mv.to())
     }
 
     fn check_all_moves(pos: &Position) {
@@ -155,6 +155,11 @@ mod tests {
             ("3ak4/9/9/4p4/2n6/4P4/4C4/9/9/3K5 w", "e3e6", pawn - cannon),
             // The black advisor alone between the kings may not leave their file to take back.
             ("4k4/4a4/5P3/9/9/9/5R3/9/9/4K4 w", "f7f8", 0),
+            // A rook checks beside the king, which would face the other king if it took it, and an advisor that takes
+            // it leaves a screen to the cannon …
+            ("2bak3C/4a4/4b4/8p/p5p2/2P6/4r3P/9/4AR3/3A1K3 w", "f1f9", 0),
+            // … and which takes where a pawn stands between them.
+            ("2b1k3C/5R3/4b4/8p/p5p2/2P2p3/4r3P/9/4A4/3A1K3 w", "f8f9", -rook),
         ];
         for (fen, mv, expected) in cases {
             assert_eq!(value(fen, mv), expected, "{mv} in {fen}");
