@@ -1,6 +1,8 @@
 //! Which CPU code runs: the table of backends. The loops of vector code exist once (`loops.rs`); an
 //! instruction set is a file of primitives, and a line in [`TABLE`].
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod loops;
 mod scalar;
 #[cfg_attr(
@@ -163,6 +165,17 @@ macro_rules! on_x86_64 {
     }};
 }
 
+/// `detect` of an AArch64 file; [`nowhere`] in programs for other CPUs.
+macro_rules! on_aarch64 {
+    ($file:ident) => {{
+        #[cfg(target_arch = "aarch64")]
+        let detect = aarch64::$file::detect;
+        #[cfg(not(target_arch = "aarch64"))]
+        let detect = nowhere;
+        detect
+    }};
+}
+
 /// All backends, slowest first.
 static TABLE: [Entry; 8] = [
     Entry { backend: Backend::Scalar, name: "scalar", detect: scalar::detect },
@@ -171,8 +184,8 @@ static TABLE: [Entry; 8] = [
     Entry { backend: Backend::AvxVnni, name: "avxvnni", detect: on_x86_64!(avxvnni) },
     Entry { backend: Backend::Avx512, name: "avx512", detect: on_x86_64!(avx512) },
     Entry { backend: Backend::Avx512Vnni, name: "avx512vnni", detect: on_x86_64!(avx512vnni) },
-    Entry { backend: Backend::Neon, name: "neon", detect: nowhere },
-    Entry { backend: Backend::NeonDot, name: "neondot", detect: nowhere },
+    Entry { backend: Backend::Neon, name: "neon", detect: on_aarch64!(neon) },
+    Entry { backend: Backend::NeonDot, name: "neondot", detect: on_aarch64!(neondot) },
 ];
 
 /// `detect` of an instruction set that this program was not compiled with.
