@@ -29,8 +29,8 @@ macro_rules! kernels {
         use nnue_format::quant::{DENSE1_SHIFT, DENSE2_SHIFT};
 
         use crate::aligned::{Bytes, Ints, Words};
-        use crate::kernels::vector::{load, load_of, parts, store};
-        use crate::kernels::{ALL_BLOCKS, Kernels, Scratch, append_blocks, block_of, lines};
+        use crate::kernels::vector::{blocks_of, load, load_of, parts, store};
+        use crate::kernels::{ALL_BLOCKS, Kernels, Scratch, append_blocks, lines};
         use crate::net::{Dense, FeatureRows, Stack};
 
         /// Registers of a line.
@@ -293,22 +293,21 @@ macro_rules! kernels {
         fn affine(layer: &Dense, input: &[Bytes], blocks: &[u16], sums: &mut [Ints]) {
             let width = layer.biases.len();
             match width {
-                1 => affine_lines::<1, CHAINS>(layer, 0, input, blocks, sums),
-                _ => {
-                    for at in (0..width / 2 * 2).step_by(2) {
-                        affine_lines::<2, { CHAINS.div_ceil(2) }>(layer, at, input, blocks, sums);
-                    }
-                    if width % 2 == 1 {
-                        affine_lines::<1, CHAINS>(layer, width - 1, input, blocks, sums);
-                    }
+                1 => affine_lines::<1, 1, CHAINS>(layer, 0, input, blocks, sums),
+                2 => affine_lines::<2, 2, { CHAINS.div_ceil(2) }>(layer, 0, input, blocks, sums),
+                4 => {
+                    affine_lines::<4, 2, { CHAINS.div_ceil(2) }>(layer, 0, input, blocks, sums);
+                    affine_lines::<4, 2, { CHAINS.div_ceil(2) }>(layer, 2, input, blocks, sums);
                 }
+                _ => (0..width).for_each(|at| affine_line(layer, at, input, blocks, sums)),
             }
         }
 
-        /// `N` lines of outputs from line `at` on, each in `K` sums that are added in the end.
+        /// `N` lines of outputs of a layer of `W` from line `at` on, each in `K` sums that are
+        /// added in the end.
         #[inline]
         #[target_feature(enable = $features)]
-        fn affine_lines<const N: usize, const K: usize>(
+        fn affine_lines<const W: usize, const N: usize, const K: usize>(
             layer: &Dense,
             at: usize,
             input: &[Bytes],
@@ -322,14 +321,29 @@ macro_rules! kernels {
                     sums[0][i][part] = load(&biases[i], part);
                 }
             }
+            // Of one length, so that one comparison of an index does for both.
+            let (inputs, weights) = (blocks_of(input), layer.weights.as_chunks::<W>().0);
+            let count = inputs.len().min(weights.len());
+            let (inputs, weights) = (&inputs[..count], &weights[..count]);
             let (groups, rest) = blocks.as_chunks::<K>();
             for group in groups {
                 for k in 0..K {
-                    add_block(layer, at, input, group[k], &mut sums[k]);
+                    let block = group[k] as usize;
+                    let (x, weights) = (splat(inputs[block]), &weights[block][at..at + N]);
+                    for i in 0..N {
+                        for part in 0..PARTS {
+                            sums[k][i][part] = dot(sums[k][i][part], x, load(&weights[i], part));
+                        }
+                    }
                 }
             }
             for &block in rest {
-                add_block(layer, at, input, block, &mut sums[0]);
+                let (x, weights) = (splat(inputs[block as usize]), &weights[block as usize][at..at + N]);
+                for i in 0..N {
+                    for part in 0..PARTS {
+                        sums[0][i][part] = dot(sums[0][i][part], x, load(&weights[i], part));
+                    }
+                }
             }
             for i in 0..N {
                 for part in 0..PARTS {
@@ -342,22 +356,24 @@ macro_rules! kernels {
             }
         }
 
-        /// Adds what a block of four inputs gives to `N` lines of outputs from line `at` on.
+        /// Line `at` of the outputs of a layer of any width.
         #[inline]
         #[target_feature(enable = $features)]
-        fn add_block<const N: usize>(
-            layer: &Dense,
-            at: usize,
-            input: &[Bytes],
-            block: u16,
-            sums: &mut [[Vector; PARTS]; N],
-        ) {
-            let x = splat(block_of(input, block));
-            let weights = lines::<_, N>(&layer.weights, block as usize * layer.biases.len() + at);
-            for i in 0..N {
+        fn affine_line(layer: &Dense, at: usize, input: &[Bytes], blocks: &[u16], out: &mut [Ints]) {
+            let inputs = blocks_of(input);
+            let mut sums: [Vector; PARTS] = [zero(); PARTS];
+            for part in 0..PARTS {
+                sums[part] = load(&layer.biases[at], part);
+            }
+            for &block in blocks {
+                let x = splat(inputs[block as usize]);
+                let weights = &layer.weights[block as usize * layer.biases.len() + at];
                 for part in 0..PARTS {
-                    sums[i][part] = dot(sums[i][part], x, load(&weights[i], part));
+                    sums[part] = dot(sums[part], x, load(weights, part));
                 }
+            }
+            for part in 0..PARTS {
+                store(&mut out[at], part, sums[part]);
             }
         }
     };

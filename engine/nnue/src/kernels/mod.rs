@@ -111,12 +111,6 @@ fn append_blocks(mask: u16, line: usize, blocks: &mut [u16], mut count: usize) -
     count
 }
 
-/// Block `block` of the inputs.
-#[inline(always)]
-fn block_of(input: &[Bytes], block: u16) -> [u8; 4] {
-    input[block as usize / 16].0.as_chunks::<4>().0[block as usize % 16]
-}
-
 /// `N` lines from line `at` on.
 #[inline(always)]
 fn lines<L, const N: usize>(from: &[L], at: usize) -> &[L; N] {

@@ -1,7 +1,7 @@
 //! Vector registers and memory: the one place that reads and writes them.
 #![expect(unsafe_code, reason = "loads and stores of vector registers")]
 
-use crate::aligned::Line;
+use crate::aligned::{Bytes, Line};
 
 /// A vector register.
 ///
@@ -54,6 +54,15 @@ pub(crate) fn load<R: Register, T: Integer, const N: usize>(line: &Line<T, N>, p
 #[inline(always)]
 pub(crate) fn load_of<R: Register, T: Integer, const N: usize>(lines: &[Line<T, N>], at: usize) -> R {
     load(&lines[at / parts::<R>()], at % parts::<R>())
+}
+
+/// The bytes of lines in blocks of four.
+#[inline(always)]
+pub(crate) fn blocks_of(lines: &[Bytes]) -> &[[u8; 4]] {
+    const { assert!(size_of::<Bytes>() == 64) };
+    // SAFETY: a slice of lines is 64 initialised bytes for each of them without gaps, and bytes have
+    // no alignment.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), 16 * lines.len()) }
 }
 
 /// Puts a register at place `part` of a line, `0..parts`.
