@@ -1,13 +1,19 @@
 //! Where pieces move and attack, as sets computed from the squares in use.
 //!
 //! Line pieces look up what they see on their rank (9 bits) and on their file (10 bits, gathered
-//! out of the 90 by one multiplication); leapers have a table with what may block each leap.
+//! out of the 90 by one multiplication); leapers look up what the four squares that may block them
+//! leave open.
+
+mod leaps;
+
+pub(crate) use leaps::knights_and_legs;
+pub use leaps::{bishop, knight, knight_attackers};
 
 use crate::bitboard::Bitboard;
 use crate::color::Color;
 use crate::piece::{Piece, PieceKind};
 use crate::square::Square;
-use crate::zones::{has_crossed, home_half, zone};
+use crate::zones::{has_crossed, zone};
 
 /// What a line piece sees from one place of a line, as bits of that line.
 #[derive(Clone, Copy)]
@@ -112,17 +118,31 @@ fn file_bits(occupied: Bitboard, file: u8) -> usize {
     (low | (high & 1 << 8) | ((high >> 8) & 1 << 9)) as usize
 }
 
+/// What a line piece on `square` sees along its rank, as [`lines`].
+#[inline]
+pub(crate) fn rank_line(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
+    let (file, rank) = (square.file(), square.rank());
+    let seen = RANK_SEEN[file as usize][rank_bits(occupied, rank)];
+    let place = |bits: u16| Bitboard::from_bits((bits as u128) << (rank as u32 * 9));
+    (place(seen.first), place(seen.second))
+}
+
+/// What a line piece on `square` sees along its file, as [`lines`].
+#[inline]
+pub(crate) fn file_line(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
+    let (file, rank) = (square.file(), square.rank());
+    let seen = FILE_SEEN[rank as usize][file_bits(occupied, file)];
+    let place = |bits: u16| Bitboard::from_bits(SPREAD[bits as usize & 1023] << file);
+    (place(seen.first), place(seen.second))
+}
+
 /// What a line piece on `square` sees: first the squares a rook attacks (empty ones included),
 /// then the pieces a cannon captures. Read the other way, where such pieces attack `square` from:
 /// rooks (and a facing king) among the first, cannons among the second.
 #[inline]
 pub fn lines(square: Square, occupied: Bitboard) -> (Bitboard, Bitboard) {
-    let (file, rank) = (square.file(), square.rank());
-    let on_rank = RANK_SEEN[file as usize][rank_bits(occupied, rank)];
-    let on_file = FILE_SEEN[rank as usize][file_bits(occupied, file)];
-    let base = rank as u32 * 9;
-    let join = |r: u16, f: u16| Bitboard::from_bits((r as u128) << base | SPREAD[f as usize & 1023] << file);
-    (join(on_rank.first, on_file.first), join(on_rank.second, on_file.second))
+    let (on_rank, on_file) = (rank_line(square, occupied), file_line(square, occupied));
+    (on_rank.0 | on_file.0, on_rank.1 | on_file.1)
 }
 
 /// Squares a rook on `square` attacks: empty ones up to and including the first piece each way.
@@ -138,11 +158,6 @@ pub fn cannon_captures(square: Square, occupied: Bitboard) -> Bitboard {
     lines(square, occupied).1
 }
 
-/// Up to four blocked leaps: nothing may stand on the blocking square.
-type Leaps = [(Bitboard, Bitboard); 4];
-
-const NO_LEAPS: Leaps = [(Bitboard::EMPTY, Bitboard::EMPTY); 4];
-
 const fn offset(square: Square, files: i32, ranks: i32) -> Bitboard {
     let (file, rank) = (square.file() as i32 + files, square.rank() as i32 + ranks);
     if file < 0 || rank < 0 {
@@ -156,94 +171,6 @@ const fn offset(square: Square, files: i32, ranks: i32) -> Bitboard {
 
 const ORTHOGONAL: [(i32, i32); 4] = [(1, 0), (-1, 0), (0, 1), (0, -1)];
 const DIAGONAL: [(i32, i32); 4] = [(1, 1), (1, -1), (-1, 1), (-1, -1)];
-
-/// One way of the knight's leap: `(blocking square, landing squares)` for each of four directions.
-const fn knight_leaps(square: Square, from_target: bool) -> Leaps {
-    let mut leaps = NO_LEAPS;
-    let mut i = 0;
-    while i < 4 {
-        leaps[i] = if from_target {
-            // Looking back from the target: the leg is the diagonal neighbour, behind it stand the
-            // two knights that it blocks.
-            let (f, r) = DIAGONAL[i];
-            (offset(square, f, r), offset(square, 2 * f, r).or(offset(square, f, 2 * r)))
-        } else {
-            let (f, r) = ORTHOGONAL[i];
-            let ends = if f == 0 {
-                offset(square, 1, 2 * r).or(offset(square, -1, 2 * r))
-            } else {
-                offset(square, 2 * f, 1).or(offset(square, 2 * f, -1))
-            };
-            (offset(square, f, r), ends)
-        };
-        i += 1;
-    }
-    leaps
-}
-
-const fn bishop_leaps(square: Square) -> Leaps {
-    let mut leaps = NO_LEAPS;
-    let mut i = 0;
-    while i < 4 {
-        let (f, r) = DIAGONAL[i];
-        leaps[i] = (offset(square, f, r), offset(square, 2 * f, 2 * r));
-        i += 1;
-    }
-    leaps
-}
-
-macro_rules! leap_table {
-    ($name:ident, $f:expr) => {
-        static $name: [Leaps; 90] = {
-            let mut table = [NO_LEAPS; 90];
-            let mut i = 0;
-            while i < 90 {
-                let square = Square::known(i as u8);
-                table[i] = $f(square);
-                i += 1;
-            }
-            table
-        };
-    };
-}
-const fn knight_from(square: Square) -> Leaps {
-    knight_leaps(square, false)
-}
-const fn knight_to(square: Square) -> Leaps {
-    knight_leaps(square, true)
-}
-leap_table!(KNIGHT_FROM, knight_from);
-leap_table!(KNIGHT_TO, knight_to);
-leap_table!(BISHOP, bishop_leaps);
-
-#[inline]
-fn leap(leaps: &Leaps, occupied: Bitboard) -> Bitboard {
-    let mut set = Bitboard::EMPTY;
-    for &(block, ends) in leaps {
-        if (block & occupied).is_empty() {
-            set |= ends;
-        }
-    }
-    set
-}
-
-/// Squares a knight on `square` attacks.
-#[inline]
-pub fn knight(square: Square, occupied: Bitboard) -> Bitboard {
-    leap(&KNIGHT_FROM[square.index()], occupied)
-}
-
-/// Squares from which a knight attacks `square`.
-#[inline]
-pub fn knight_attackers(square: Square, occupied: Bitboard) -> Bitboard {
-    leap(&KNIGHT_TO[square.index()], occupied)
-}
-
-/// Squares a bishop of `color` on `square` attacks.
-#[inline]
-pub fn bishop(color: Color, square: Square, occupied: Bitboard) -> Bitboard {
-    leap(&BISHOP[square.index()], occupied) & home_half(color)
-}
 
 const fn steps(color: Color, kind: PieceKind, square: Square) -> Bitboard {
     let mut set = Bitboard::EMPTY;

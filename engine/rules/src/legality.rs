@@ -2,14 +2,16 @@
 
 use crate::attacks;
 use crate::bitboard::Bitboard;
+use crate::king_sight::{sight, ways};
 use crate::mv::{Move, MoveList};
 use crate::piece::PieceKind;
 use crate::position::Position;
 
-/// Squares whose emptying or filling can open the own king to an attack, for a side that is not
-/// in check. Moves that touch none of them, and no king moves, are legal without a look.
+/// What can open the own king to an attack, for a side that is not in check.
 struct Danger {
+    /// Squares whose emptying can: moves from there must be looked at. The king's is among them.
     from: Bitboard,
+    /// Squares on which a piece from elsewhere would be a cannon's screen: no move may end there.
     to: Bitboard,
 }
 
@@ -17,29 +19,25 @@ impl Position {
     fn danger(&self) -> Danger {
         let (us, them) = (self.side_to_move, !self.side_to_move);
         let king = self.king(us);
-        let cross = [Bitboard::file(king.file()), Bitboard::rank(king.rank())];
-        let cannons = self.pieces(them, PieceKind::Cannon);
-        let line_pieces = cannons | self.pieces(them, PieceKind::Rook) | self.pieces(them, PieceKind::King);
+        let (sight, occupied) = (sight(king), self.occupied());
+        let lines = sight.lines(ways::ALL);
         let mut danger = Danger { from: Bitboard::of(king), to: Bitboard::EMPTY };
-        for line in cross {
-            if !(line & line_pieces).is_empty() {
-                danger.from |= line;
-            }
-            // Only a cannon can be given a screen.
-            if !(line & cannons).is_empty() {
-                danger.to |= line;
+        for square in self.straight(them) & lines {
+            let between = sight.between(square) & occupied;
+            if !between.more_than_one() {
+                danger.from |= between;
             }
         }
-        let knights = self.pieces(them, PieceKind::Knight);
-        if !(attacks::knight_attackers(king, Bitboard::EMPTY) & knights).is_empty() {
-            // The legs are the king's diagonal neighbours.
-            let (file, rank) = (king.file(), king.rank());
-            for (df, dr) in [(-1i8, -1i8), (-1, 1), (1, -1), (1, 1)] {
-                let at = (file.wrapping_add_signed(df), rank.wrapping_add_signed(dr));
-                if let Some(leg) = crate::Square::at(at.0, at.1) {
-                    danger.from = danger.from.with(leg);
-                }
+        for square in self.pieces(them, PieceKind::Cannon) & lines {
+            let between = sight.between(square) & occupied;
+            match between.count() {
+                0 => danger.to |= sight.between(square),
+                2 => danger.from |= between,
+                _ => {}
             }
+        }
+        if !(sight.knights & self.pieces(them, PieceKind::Knight)).is_empty() {
+            danger.from |= sight.legs;
         }
         danger
     }
@@ -49,9 +47,18 @@ impl Position {
     pub fn is_legal(&self, mv: Move) -> bool {
         let (us, them) = (self.side_to_move, !self.side_to_move);
         let (from, to) = (mv.from(), mv.to());
+        let own_king = self.king(us);
+        let (king, along) = if from == own_king {
+            (to, ways::ALL)
+        } else {
+            let touched = sight(own_king).touched_by(mv);
+            if touched == 0 {
+                return !self.in_check;
+            }
+            (own_king, if self.in_check { ways::ALL } else { touched })
+        };
         let occupied = self.occupied().without(Bitboard::of(from)).with(to);
-        let king = if from == self.king(us) { to } else { self.king(us) };
-        self.king_attackers(king, them, occupied).without(Bitboard::of(to)).is_empty()
+        !self.is_attacked_along(along, king, them, occupied, !Bitboard::of(to))
     }
 
     /// Why a move may not be played, in words; `None` for a legal one.
@@ -69,18 +76,24 @@ impl Position {
     pub fn gives_check(&self, mv: Move) -> bool {
         let Some(piece) = self.piece_on(mv.from()) else { return false };
         let (us, king) = (self.side_to_move, self.king(!self.side_to_move));
-        let occupied = self.occupied().without(Bitboard::of(mv.from())).with(mv.to());
+        let sight = sight(king);
+        // The other king is not in check before the move.
+        let touched = sight.touched_by(mv);
+        if touched == 0 {
+            return false;
+        }
+        let (to, occupied) = (mv.to(), self.occupied().without(Bitboard::of(mv.from())).with(mv.to()));
         // What stands on the origin no longer does, as its square is not in use; what was captured
         // is the other side's. Only the moved piece itself is missing.
-        let left = self.king_attackers(king, us, occupied) & occupied.without(Bitboard::of(mv.to()));
-        if !left.is_empty() {
+        if self.is_attacked_along(touched, king, us, occupied, occupied) {
             return true;
         }
+        let between = sight.between(to) & occupied;
         match piece.kind() {
-            PieceKind::Knight => attacks::knight(mv.to(), occupied).has(king),
-            PieceKind::Rook | PieceKind::King => attacks::rook(mv.to(), occupied).has(king),
-            PieceKind::Cannon => attacks::cannon_captures(mv.to(), occupied).has(king),
-            kind => attacks::step(us, kind, mv.to()).has(king),
+            PieceKind::Rook | PieceKind::King => sight.lines(ways::ALL).has(to) && between.is_empty(),
+            PieceKind::Cannon => between.count() == 1,
+            PieceKind::Knight => sight.knights.has(to) && attacks::knight(to, occupied).has(king),
+            kind => attacks::step(us, kind, to).has(king),
         }
     }
 
@@ -125,11 +138,15 @@ impl Position {
     #[inline]
     fn for_each_legal(&self, mut f: impl FnMut(crate::Square, Bitboard, Bitboard) -> bool) {
         let danger =
-            if self.in_check { Danger { from: Bitboard::FULL, to: Bitboard::FULL } } else { self.danger() };
+            if self.in_check { Danger { from: Bitboard::FULL, to: Bitboard::EMPTY } } else { self.danger() };
         for from in self.color(self.side_to_move) {
             let to = self.destinations(from);
-            let asked = if danger.from.has(from) { to } else { to & danger.to };
-            if !f(from, to.without(asked), asked) {
+            let (sure, asked) = if danger.from.has(from) {
+                (Bitboard::EMPTY, to)
+            } else {
+                (to.without(danger.to), Bitboard::EMPTY)
+            };
+            if !f(from, sure, asked) {
                 return;
             }
         }

@@ -10,6 +10,7 @@ pub mod color;
 pub mod fen;
 pub mod game;
 pub mod judge;
+mod king_sight;
 pub mod legality;
 pub mod make_move;
 pub mod move_gen;

@@ -1,10 +1,10 @@
 //! Making and taking back moves.
 
+use crate::bitboard::Bitboard;
 use crate::change::PieceChange;
+use crate::king_sight::sight;
 use crate::mv::Move;
-use crate::piece::{Piece, PieceKind};
 use crate::position::Position;
-use crate::square::Square;
 use crate::zobrist;
 
 /// Checks by one side, since the last capture, that still count towards the natural limit.
@@ -38,15 +38,6 @@ impl Position {
         }
     }
 
-    #[inline]
-    fn shift(&mut self, piece: Piece, from: Square, to: Square) {
-        self.take(piece, from);
-        self.put(piece, to);
-        if piece.kind() == PieceKind::King {
-            self.set_king(piece.color(), to);
-        }
-    }
-
     /// Makes a move that is legal. Nothing is changed, and `None` comes back, if no piece stands
     /// on its origin.
     #[inline]
@@ -57,12 +48,17 @@ impl Position {
         let undo = self.undo(Some(PieceChange { piece, from, to, captured }));
         let (us, them) = (self.side_to_move, !self.side_to_move);
         if let Some(captured) = captured {
-            self.take(captured, to);
+            self.lift(captured, to);
+            self.key ^= zobrist::piece(captured, to);
         }
-        self.shift(piece, from, to);
-        self.key ^= zobrist::side();
+        self.slide(piece, from, to);
+        self.key ^= zobrist::piece(piece, from) ^ zobrist::piece(piece, to) ^ zobrist::side();
         self.side_to_move = them;
-        self.in_check = self.is_attacked(self.king(them), us);
+        let king = self.king(them);
+        // Before the move that king was not attacked.
+        let touched = sight(king).touched_by(mv);
+        self.in_check =
+            touched != 0 && self.is_attacked_along(touched, king, us, self.occupied(), Bitboard::FULL);
         self.move_number += us.index() as u32;
         if captured.is_some() {
             self.no_capture_plies = 0;
@@ -100,9 +96,9 @@ impl Position {
     #[inline]
     pub fn unmake(&mut self, undo: &Undo) {
         if let Some(PieceChange { piece, from, to, captured }) = undo.change {
-            self.shift(piece, to, from);
+            self.slide(piece, to, from);
             if let Some(captured) = captured {
-                self.put(captured, to);
+                self.place(captured, to);
             }
         }
         self.side_to_move = !self.side_to_move;

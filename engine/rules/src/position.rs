@@ -66,7 +66,8 @@ impl Position {
         };
         for square in Square::all() {
             if let Some(piece) = setup.board[square.index()] {
-                position.put(piece, square);
+                position.place(piece, square);
+                position.key ^= zobrist::piece(piece, square);
             }
         }
         let (red, black) = (position.king(Color::Red), position.king(Color::Black));
@@ -93,27 +94,37 @@ impl Position {
         setup
     }
 
+    // The board is changed by these alone; the key is the caller's.
+
+    /// Puts a piece on an empty square.
     #[inline]
-    pub(crate) fn put(&mut self, piece: Piece, square: Square) {
-        let bit = Bitboard::of(square);
+    pub(crate) fn place(&mut self, piece: Piece, square: Square) {
         self.squares[square.index()] = piece.index() as u8;
-        self.pieces[piece.index()] |= bit;
-        self.colors[piece.color().index()] |= bit;
-        self.key ^= zobrist::piece(piece, square);
+        self.flip(piece, Bitboard::of(square));
     }
 
+    /// Takes a piece from its square.
     #[inline]
-    pub(crate) fn take(&mut self, piece: Piece, square: Square) {
-        let bit = Bitboard::of(square);
+    pub(crate) fn lift(&mut self, piece: Piece, square: Square) {
         self.squares[square.index()] = EMPTY;
-        self.pieces[piece.index()] ^= bit;
-        self.colors[piece.color().index()] ^= bit;
-        self.key ^= zobrist::piece(piece, square);
+        self.flip(piece, Bitboard::of(square));
+    }
+
+    /// Moves a piece to an empty square.
+    #[inline]
+    pub(crate) fn slide(&mut self, piece: Piece, from: Square, to: Square) {
+        self.squares[from.index()] = EMPTY;
+        self.squares[to.index()] = piece.index() as u8;
+        self.flip(piece, Bitboard::of(from) ^ Bitboard::of(to));
+        if piece.kind() == PieceKind::King {
+            self.kings[piece.color().index()] = to;
+        }
     }
 
     #[inline]
-    pub(crate) fn set_king(&mut self, color: Color, square: Square) {
-        self.kings[color.index()] = square;
+    fn flip(&mut self, piece: Piece, squares: Bitboard) {
+        self.pieces[piece.index()] ^= squares;
+        self.colors[piece.color().index()] ^= squares;
     }
 
     /// Who is to move.
@@ -214,34 +225,6 @@ impl Position {
             set |= attacks::bishop(by, square, occupied) & self.pieces(by, PieceKind::Bishop);
         }
         set & occupied
-    }
-
-    /// Could a piece of `by` capture a king on `square`? Counts the facing king, and neither
-    /// advisors nor bishops, which never reach the other palace.
-    #[inline]
-    pub(crate) fn is_attacked(&self, square: Square, by: Color) -> bool {
-        !self.king_attackers(square, by, self.occupied()).is_empty()
-    }
-
-    /// The pieces of `by` that could capture a king on `square` if `occupied` were the squares in use. Counts the facing
-    /// king, and neither advisors nor bishops, which never reach the other palace; pieces that `occupied` lacks count
-    /// too.
-    #[inline]
-    pub fn king_attackers(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-        let (first, second) = attacks::lines(square, occupied);
-        let mut set = first & (self.pieces(by, PieceKind::Rook) | self.pieces(by, PieceKind::King));
-        set |= second & self.pieces(by, PieceKind::Cannon);
-        set |= attacks::step_attackers(by, PieceKind::Pawn, square) & self.pieces(by, PieceKind::Pawn);
-        let knights = self.pieces(by, PieceKind::Knight);
-        if !knights.is_empty() {
-            set |= attacks::knight_attackers(square, occupied) & knights;
-        }
-        set
-    }
-
-    /// Pieces that check the side to move.
-    pub fn checkers(&self) -> Bitboard {
-        self.king_attackers(self.king(self.side_to_move), !self.side_to_move, self.occupied())
     }
 }
 

@@ -32,7 +32,7 @@ fn capturer(pos: &Position, square: Square, by: Color, occupied: Bitboard) -> Op
             let king = if kind == PieceKind::King { square } else { pos.king(by) };
             // What stands on the square is captured and attacks nothing any more.
             let left = after.without(Bitboard::of(square));
-            if (pos.king_attackers(king, !by, after) & left).is_empty() {
+            if !pos.is_king_attacked(king, !by, after, left) {
                 return Some((from, kind));
             }
         }
