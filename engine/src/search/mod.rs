@@ -3,6 +3,7 @@
 //! No floating point and no clock takes part in what it finds: with one thread, a limit of nodes or depth and
 //! cleared tables, the result is the same on every machine and with every backend.
 
+mod correction;
 mod history;
 pub mod limits;
 mod natural_limit;

@@ -5,6 +5,7 @@
 use xiangqi::score::MAX_PLY;
 use xiangqi::{Move, MoveList, Score};
 
+use super::history::place_index;
 use super::order::{Hints, MovePicker};
 use super::parameters as p;
 use super::reductions::{PLY, late_move_count, reduction};
@@ -15,6 +16,11 @@ use super::tt::{Bound, Entry, NO_EVAL};
 /// What a move that refutes a node at this depth earns in the histories.
 fn history_bonus(depth: i32) -> i32 {
     (p::history_square() * depth * depth + p::history_slope() * depth).min(p::history_most())
+}
+
+/// What moves lose that were tried there before it.
+fn history_malus(depth: i32) -> i32 {
+    (p::malus_square() * depth * depth + p::malus_slope() * depth).min(p::malus_most())
 }
 
 /// How far below alpha an evaluation is when only captures are looked at.
@@ -68,7 +74,7 @@ impl Thread<'_> {
                 Score::DRAW.0
             } else {
                 let raw = self.raw_eval();
-                self.damped(raw)
+                self.corrected(raw, ply)
             };
         }
 
@@ -90,6 +96,9 @@ impl Thread<'_> {
             && e.bound.decides(e.score, beta)
             && self.shared.natural_limit.trusts(e.score, ply, self.position())
         {
+            if let Some(mv) = table_move.filter(|_| e.score >= beta) {
+                self.learn(mv, &[], &[], depth.min(e.depth), ply);
+            }
             return e.score;
         }
 
@@ -110,7 +119,7 @@ impl Thread<'_> {
             if raw_eval == NO_EVAL {
                 eval = self.frame(ply).eval;
             } else {
-                eval = self.damped(raw_eval);
+                eval = self.corrected(raw_eval, ply);
                 self.frame(ply).eval = eval;
             }
             if let Some(e) = entry {
@@ -188,12 +197,12 @@ impl Thread<'_> {
         }
 
         // 11. The moves.
-        let previous = self.previous(ply);
+        let context = self.context(ply);
         let hints = Hints {
             table_move,
             killers: self.frame(ply).killers,
-            counter: self.state.history.counter(previous[0]),
-            previous,
+            counter: self.state.history.counter(context.previous[0]),
+            context,
         };
         let table_capture = table_move.is_some_and(|mv| self.position().piece_on(mv.to()).is_some());
         let mut picker = MovePicker::new(self.position(), hints);
@@ -215,7 +224,7 @@ impl Thread<'_> {
             };
             let quiet = captured.is_none();
             let history = match captured {
-                None => self.state.history.quiet(piece, mv, previous),
+                None => self.state.history.merit(piece, mv, &context),
                 Some(captured) => self.state.history.capture(piece, mv.to(), captured.kind()),
             };
             let base_reduction = reduction(depth, number);
@@ -380,9 +389,19 @@ impl Thread<'_> {
             && let Some(mv) = best_move
         {
             self.learn(mv, &quiets, &captures, depth, ply);
+        } else if best_move.is_none() && excluded.is_none() {
+            self.learn_previous(depth, ply);
         }
 
-        // 20. The table learns; wins by rule depend on the path and stay out of it.
+        // 20. So does the correction of the evaluation, where the score says on which side of it the truth lies.
+        let tells = if best >= beta { best > static_eval } else { best_move.is_some() || best < static_eval };
+        let quiet_best = best_move.is_none_or(|mv| self.position().piece_on(mv.to()).is_none());
+        if tells && quiet_best && !in_check && excluded.is_none() && !judged && !Score(best).is_decided() {
+            let node = self.node(ply);
+            self.state.history.correction.learn(&node, best - static_eval, depth);
+        }
+
+        // 21. The table learns; wins by rule depend on the path and stay out of it.
         if excluded.is_none() && !judged {
             let path_dependent = Score(best).is_rule_win();
             let bound = if path_dependent {
@@ -459,7 +478,7 @@ impl Thread<'_> {
         cut_node: bool,
         table_move: Option<Move>,
     ) -> Option<i32> {
-        let hints = Hints { table_move, killers: [None; 2], counter: None, previous: self.previous(ply) };
+        let hints = Hints { table_move, killers: [None; 2], counter: None, context: self.context(ply) };
         let mut picker = MovePicker::captures(self.position(), hints);
         let key = self.table_key();
         while let Some(mv) = picker.next(self.game.position(), &self.state.history) {
@@ -490,32 +509,47 @@ impl Thread<'_> {
 
     /// `mv` refuted the node; those tried before it did not.
     fn learn(&mut self, mv: Move, quiets: &[Move], captures: &[Move], depth: i32, ply: i32) {
-        let bonus = history_bonus(depth);
-        let previous = self.previous(ply);
+        let (bonus, malus) = (history_bonus(depth), history_malus(depth));
+        let context = self.context(ply);
         let pos = self.game.position();
         let history = &mut self.state.history;
         let Some(piece) = pos.piece_on(mv.from()) else { return };
         match pos.piece_on(mv.to()) {
             Some(captured) => history.learn_capture(piece, mv.to(), captured.kind(), bonus),
             None => {
-                history.learn_quiet(piece, mv, previous, bonus);
-                history.set_counter(previous[0], mv);
+                history.learn_quiet(piece, mv, &context, bonus);
+                history.set_counter(context.previous[0], mv);
                 for &other in quiets {
                     if let Some(piece) = pos.piece_on(other.from()) {
-                        history.learn_quiet(piece, other, previous, -bonus);
+                        history.learn_quiet(piece, other, &context, -malus);
                     }
-                }
-                let killers = &mut self.frames[ply as usize + 2].killers;
-                if killers[0] != Some(mv) {
-                    killers[1] = killers[0];
-                    killers[0] = Some(mv);
                 }
             }
         }
         for &other in captures {
             if let (Some(piece), Some(captured)) = (pos.piece_on(other.from()), pos.piece_on(other.to())) {
-                history.learn_capture(piece, other.to(), captured.kind(), -bonus);
+                history.learn_capture(piece, other.to(), captured.kind(), -malus);
             }
         }
+        if pos.piece_on(mv.to()).is_none() {
+            let killers = &mut self.frame(ply).killers;
+            if killers[0] != Some(mv) {
+                killers[1] = killers[0];
+                killers[0] = Some(mv);
+            }
+        }
+    }
+
+    /// The last move, if it was quiet, led the other side to where nothing helps it: it earns as much.
+    fn learn_previous(&mut self, depth: i32, ply: i32) {
+        let Some(change) = self.game.last_change().filter(|_| ply > 0) else { return };
+        if change.captured.is_some() || self.frame_before(ply, 1).null_move {
+            return;
+        }
+        let bonus = history_bonus(depth) * p::previous_share() / 64;
+        let previous = self.context(ply - 1).previous;
+        let history = &mut self.state.history;
+        history.learn_butterfly(change.piece, Move::new(change.from, change.to), bonus);
+        history.learn_continuation(place_index(change.piece, change.to), previous, bonus);
     }
 }

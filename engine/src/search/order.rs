@@ -4,7 +4,7 @@
 use xiangqi::mv::MAX_MOVES;
 use xiangqi::{Move, MoveList, Position};
 
-use super::history::History;
+use super::history::{Context, History};
 use super::parameters as p;
 use super::see::see_at_least;
 use crate::eval::hce::EXCHANGE_VALUE;
@@ -42,7 +42,7 @@ pub(crate) struct Hints {
     pub(crate) table_move: Option<Move>,
     pub(crate) killers: [Option<Move>; 2],
     pub(crate) counter: Option<Move>,
-    pub(crate) previous: [usize; 2],
+    pub(crate) context: Context,
 }
 
 /// Hands out a node's pseudo-legal moves, best first, generating them as late as possible.
@@ -165,7 +165,7 @@ impl MovePicker {
             } else if Some(mv) == self.hints.counter {
                 KILLER_SCORE
             } else {
-                history.quiet(piece, mv, self.hints.previous)
+                history.order(piece, mv, &self.hints.context)
             };
             self.push(mv, score);
         }

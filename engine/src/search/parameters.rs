@@ -147,6 +147,18 @@ parameters! {
     history_square: 16, 0..=40, 2;
     history_slope: 96, 0..=400, 15;
     history_most: 1700, 500..=4000, 120;
+    /// What the moves lose that did not refute, in the same way.
+    malus_square: 16, 0..=40, 2;
+    malus_slope: 96, 0..=400, 15;
+    malus_most: 1400, 500..=4000, 120;
+    /// What the last move earns where nothing helps against it, in 64ths of a bonus.
+    previous_share: 40, 0..=128, 5;
+    /// Correction histories: the weight of each part, in 4096ths; an error counts `depth / correction_slowness`.
+    correction_pawns: 140, 0..=500, 15;
+    correction_guards: 100, 0..=500, 15;
+    correction_pieces: 140, 0..=500, 15;
+    correction_moves: 120, 0..=500, 15;
+    correction_slowness: 6, 2..=24, 1;
     /// A capture is not looked at in quiescence when even this much above what it takes does not reach alpha.
     delta_margin: 160, 40..=400, 15;
     /// Quiet replies to a check that quiescence looks at once a reply that does not lose is known.

@@ -43,7 +43,7 @@ impl Thread<'_> {
                 Score::DRAW.0
             } else {
                 let raw = self.raw_eval();
-                self.damped(raw)
+                self.corrected(raw, ply)
             };
         }
 
@@ -66,7 +66,7 @@ impl Thread<'_> {
                 Some(e) => e.eval,
                 None => self.raw_eval(),
             };
-            best = self.damped(raw_eval);
+            best = self.corrected(raw_eval, ply);
             if let Some(e) = entry {
                 let helps = if e.score > best { Bound::Lower } else { Bound::Upper };
                 if e.bound as u8 & helps as u8 != 0 && !Score(e.score).is_decided() {
@@ -85,9 +85,9 @@ impl Thread<'_> {
         }
 
         let stand_pat = best;
-        let previous = self.previous(ply);
+        let context = self.context(ply);
         let table_move = entry.and_then(|e| e.mv);
-        let hints = Hints { table_move, killers: [None; 2], counter: None, previous };
+        let hints = Hints { table_move, killers: [None; 2], counter: None, context };
         let mut picker = if in_check {
             MovePicker::new(self.position(), hints)
         } else {

@@ -153,7 +153,7 @@ impl Thread<'_> {
         self.pvs[0].clear();
         let in_check = self.position().in_check();
         let raw = if in_check { NO_EVAL } else { self.raw_eval() };
-        let eval = if in_check { 0 } else { self.damped(raw) };
+        let eval = if in_check { 0 } else { self.corrected(raw, 0) };
         let frame = self.frame(0);
         (frame.eval, frame.in_check, frame.excluded, frame.doubles) = (eval, in_check, None, 0);
         self.frame(1).killers = [None; 2];

@@ -6,15 +6,16 @@ use xiangqi::judge::{self, EndReason, GameResult, Rules, SearchVerdict};
 use xiangqi::score::MAX_PLY;
 use xiangqi::{Game, Move, PieceKind, Position, Score};
 
-use super::history::{History, NO_PLACE, place_index};
+use super::correction::{Node, Structure};
+use super::history::{Context, History, NO_PLACE, place_index};
 use super::limits::{Limits, Line, ScoreBound};
 use super::natural_limit::NaturalLimit;
 use super::time::Timer;
 use super::tt::Table;
 use crate::eval::Evaluation;
 
-/// Frames before the root, so that every node has two predecessors.
-const FRAMES_BEFORE: usize = 2;
+/// Frames before the root, so that every node has six predecessors.
+const FRAMES_BEFORE: usize = 6;
 /// Stop flags and clocks are looked at every so many nodes (a power of two).
 const POLL_NODES: u64 = 256;
 
@@ -79,6 +80,8 @@ pub(crate) struct Frame {
     pub(crate) doubles: i32,
     /// The window has been fitted to the rules' verdict; the node's score belongs to this line alone.
     pub(crate) judged: bool,
+    /// Keys of parts of the position.
+    pub(crate) structure: Structure,
 }
 
 const EMPTY_FRAME: Frame = Frame {
@@ -90,6 +93,7 @@ const EMPTY_FRAME: Frame = Frame {
     excluded: None,
     doubles: 0,
     judged: false,
+    structure: Structure::EMPTY,
 };
 
 /// What the rules say of a node before it is searched.
@@ -150,7 +154,10 @@ impl<'a> Thread<'a> {
         moves: &[Move],
     ) -> Thread<'a> {
         state.evaluation.reset(game.position());
+        state.history.new_search();
         let root_len = game.len();
+        let mut frames = vec![EMPTY_FRAME; MAX_PLY as usize + FRAMES_BEFORE + 2];
+        frames[FRAMES_BEFORE].structure = Structure::of(game.position());
         let root_moves = moves
             .iter()
             .map(|&mv| RootMove {
@@ -172,7 +179,7 @@ impl<'a> Thread<'a> {
             pick_lines: Vec::new(),
             told: None,
             root_depth: 0,
-            frames: vec![EMPTY_FRAME; MAX_PLY as usize + FRAMES_BEFORE + 2],
+            frames,
             pvs: vec![Vec::with_capacity(32); MAX_PLY as usize + 2],
             nodes: 0,
             node_limit: shared.node_limit(),
@@ -204,6 +211,17 @@ impl<'a> Thread<'a> {
         [self.frame_before(ply, 1).place, self.frame_before(ply, 2).place]
     }
 
+    /// What histories know of the node at `ply` besides its moves.
+    #[inline]
+    pub(crate) fn context(&self, ply: i32) -> Context {
+        let place = |back| self.frame_before(ply, back).place;
+        Context {
+            previous: [place(1), place(2), place(4), place(6)],
+            pawns: History::pawn_row(self.frame_before(ply, 0).structure.pawns),
+            ply,
+        }
+    }
+
     /// The best lines so far, at most so many, of those that have been searched.
     pub(crate) fn lines(&self, most: usize) -> Vec<Line> {
         let searched = self.root_moves.iter().take(most).take_while(|root| root.score != -Score::INFINITE);
@@ -216,10 +234,13 @@ impl<'a> Thread<'a> {
         let change = self.game.play(mv);
         let frame = self.frame(ply);
         frame.null_move = false;
+        let mut structure = frame.structure;
         if let Some(change) = change {
             frame.place = place_index(change.piece, change.to);
+            structure.apply(&change);
             self.state.evaluation.push(&change);
         }
+        self.frame(ply + 1).structure = structure;
         self.nodes += 1;
     }
 
@@ -234,6 +255,8 @@ impl<'a> Thread<'a> {
         let frame = self.frame(ply);
         frame.null_move = true;
         frame.place = NO_PLACE;
+        let structure = frame.structure;
+        self.frame(ply + 1).structure = structure;
         self.nodes += 1;
     }
 
@@ -285,10 +308,20 @@ impl<'a> Thread<'a> {
         self.state.evaluation.evaluate(self.game.position())
     }
 
-    /// A raw evaluation as the search uses it: nearer to a draw as the natural limit draws near.
+    /// A raw evaluation as the search uses it: nearer to a draw as the natural limit draws near, then corrected by
+    /// what was learned.
     #[inline]
-    pub(crate) fn damped(&self, raw: i32) -> i32 {
-        self.shared.natural_limit.damped(raw, self.position())
+    pub(crate) fn corrected(&self, raw: i32, ply: i32) -> i32 {
+        let damped = self.shared.natural_limit.damped(raw, self.position());
+        let correction = self.state.history.correction.of(&self.node(ply));
+        (damped + correction).clamp(-Score::EVAL_LIMIT, Score::EVAL_LIMIT)
+    }
+
+    /// The current position as the correction history knows it.
+    #[inline]
+    pub(crate) fn node(&self, ply: i32) -> Node {
+        let structure = self.frame_before(ply, 0).structure;
+        Node { side: self.position().side_to_move(), structure, previous: self.previous(ply) }
     }
 
     /// What the rules say of a node: a repetition, the natural limit, too little material.
