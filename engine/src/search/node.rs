@@ -10,8 +10,9 @@ use super::order::{Hints, MovePicker};
 use super::parameters as p;
 use super::reductions::{PLY, late_move_count, reduction};
 use super::see::see_at_least;
-use super::thread::{Thread, Verdict};
+use super::thread::{Frame, Thread, Verdict};
 use super::tt::{Bound, Entry, NO_EVAL};
+use crate::eval::hce::exchange_value;
 
 /// What a move that refutes a node at this depth earns in the histories.
 fn history_bonus(depth: i32) -> i32 {
@@ -86,10 +87,15 @@ impl Thread<'_> {
         }
 
         // 4. The table.
+        self.frame(ply + 2).cutoffs = 0;
         let key = self.table_key();
         let entry = if excluded.is_some() { None } else { self.shared.table.probe(key, ply) };
         let table_move = entry.and_then(|e| e.mv).filter(|&mv| self.position().is_pseudo_legal(mv));
-        let was_pv = PV || entry.is_some_and(|e| e.pv);
+        let was_pv = match excluded {
+            Some(_) => self.frame(ply).was_pv,
+            None => PV || entry.is_some_and(|e| e.pv),
+        };
+        self.frame(ply).was_pv = was_pv;
         if let Some(e) = entry
             && !PV
             && e.depth >= depth
@@ -131,7 +137,21 @@ impl Thread<'_> {
         }
         let static_eval = self.frame(ply).eval;
         self.frame(ply).in_check = in_check;
+        // Is the other side's position worse than it thought?
+        let worsening = !in_check && static_eval > -self.frame_before(ply, 1).eval;
         let improving = !in_check && ply >= 2 && static_eval > self.frame_before(ply, 2).eval;
+        if !in_check && excluded.is_none() && ply > 0 {
+            // In hindsight the last move was reduced too much, as it did not help the other side, or not enough.
+            let Frame { reduction, eval: their_eval, .. } = *self.frame_before(ply, 1);
+            if reduction >= p::hindsight_more() && static_eval <= -their_eval {
+                depth += 1;
+            } else if reduction >= p::hindsight_less()
+                && depth >= 2
+                && static_eval + their_eval > p::hindsight_margin()
+            {
+                depth -= 1;
+            }
+        }
         self.frame(ply + 1).killers = [None; 2];
         self.frame(ply + 1).excluded = None;
         let decided_beta = Score(beta).is_decided();
@@ -147,13 +167,18 @@ impl Thread<'_> {
             }
 
             // 7. Reverse futility: so far above beta that a quiet move of the other side won't matter.
-            let margin = p::reverse_futility_margin() * (depth - i32::from(improving));
+            let margin = p::reverse_futility_margin() * depth
+                - i32::from(improving) * p::reverse_futility_improving()
+                - i32::from(worsening) * p::reverse_futility_worsening();
+            let table_quiet = table_move.is_some_and(|mv| self.position().piece_on(mv.to()).is_none());
             if depth <= p::reverse_futility_depth()
-                && eval - margin >= beta
+                && !was_pv
+                && !table_quiet
+                && eval - margin.max(0) >= beta
                 && !decided_beta
                 && eval < Score::EVAL_LIMIT
             {
-                return (eval + beta) / 2;
+                return (eval + 2 * beta) / 3;
             }
 
             // 8. Null move: if passing is good enough, a move will be. Not in zugzwang-prone endings.
@@ -187,7 +212,22 @@ impl Thread<'_> {
             }
         }
 
-        // 10. Without a table move this depth would be spent badly: search less, and find one.
+        // 10. The table knows of a score so far above beta that its lesser depth does not matter.
+        if let Some(e) = entry
+            && !PV
+            && matches!(e.bound, Bound::Lower | Bound::Exact)
+            && e.depth >= depth - 4
+            && !decided_beta
+            && !Score(e.score).is_decided()
+            && self.shared.natural_limit.trusts(e.score, ply, self.position())
+        {
+            let raised = beta + p::small_probcut_margin();
+            if e.score >= raised {
+                return raised;
+            }
+        }
+
+        // 11. Without a table move this depth would be spent badly: search less, and find one.
         if table_move.is_none()
             && depth >= p::internal_reduction_depth()
             && excluded.is_none()
@@ -196,7 +236,7 @@ impl Thread<'_> {
             depth -= 1;
         }
 
-        // 11. The moves.
+        // 12. The moves.
         let context = self.context(ply);
         let hints = Hints {
             table_move,
@@ -229,10 +269,12 @@ impl Thread<'_> {
             };
             let base_reduction = reduction(depth, number);
 
-            // 12. Shallow pruning, once some move is known not to lose at once, and while no mate is
+            // 13. Shallow pruning, once some move is known not to lose at once, and while no mate is
             // being shortened. Quiet checks are spared.
             if best > -Score::RULE_WIN_FLOOR && alpha < Score::RULE_WIN_FLOOR {
                 let left = (depth - base_reduction / PLY).max(0);
+                // A quiet move with a good history is pruned as if it were searched deeper.
+                let quiet_left = (left + history / p::history_per_pruned_ply()).max(0);
                 if quiet {
                     if !in_check {
                         if depth <= p::late_move_depth() && number > late_move_count(depth, improving) {
@@ -240,28 +282,45 @@ impl Thread<'_> {
                         }
                         let hope = static_eval
                             + p::futility_base()
-                            + p::futility_step() * left
+                            + p::futility_step() * quiet_left
                             + history / p::futility_history();
-                        if left <= p::futility_depth() && hope <= alpha && !self.position().gives_check(mv) {
+                        if quiet_left <= p::futility_depth()
+                            && hope <= alpha
+                            && !self.position().gives_check(mv)
+                        {
                             continue;
                         }
                     }
                     if depth <= p::history_pruning_depth() && history < -p::history_pruning_step() * depth {
                         continue;
                     }
-                    if left <= p::see_quiet_depth()
-                        && !see_at_least(self.position(), mv, -p::see_quiet_step() * left * left)
+                    if quiet_left <= p::see_quiet_depth()
+                        && !see_at_least(self.position(), mv, -p::see_quiet_step() * quiet_left * quiet_left)
                     {
                         continue;
                     }
-                } else if depth <= p::see_capture_depth()
-                    && !see_at_least(self.position(), mv, -p::see_capture_step() * depth)
-                {
-                    continue;
+                } else {
+                    let worth = captured.map_or(0, |captured| exchange_value(captured, mv.to()));
+                    let hope = static_eval
+                        + p::capture_futility_base()
+                        + p::capture_futility_step() * left
+                        + worth
+                        + history / p::capture_futility_history();
+                    if !in_check
+                        && left <= p::capture_futility_depth()
+                        && hope <= alpha
+                        && !self.position().gives_check(mv)
+                    {
+                        continue;
+                    }
+                    let slack = p::see_capture_step() * depth + history / p::see_capture_history();
+                    if depth <= p::see_capture_depth() && !see_at_least(self.position(), mv, -slack.max(0)) {
+                        continue;
+                    }
                 }
             }
 
-            // 13. Extensions: a table move without an alternative is looked at more closely.
+            // 14. Extensions: a table move without an alternative is looked at more closely.
             let mut extension = 0;
             if let Some(e) = entry.filter(|e| {
                 Some(mv) == table_move
@@ -299,51 +358,66 @@ impl Thread<'_> {
                 }
             }
 
-            // 14. Make the move.
+            // 15. Make the move.
             let doubles = self.frame(ply).doubles + i32::from(extension == 2);
             self.frame(ply + 1).doubles = doubles;
             self.make(mv, ply);
             let checks = self.position().in_check();
-            let new_depth = depth - 1 + extension;
+            let mut new_depth = depth - 1 + extension;
 
-            // 15. Late moves are searched less deep first.
+            // 16. Late moves are searched less deep first.
+            let mut r = base_reduction;
+            if cut_node {
+                r += p::reduce_cut_node();
+            }
+            if !improving {
+                r += p::reduce_not_improving();
+            }
+            if table_capture {
+                r += p::reduce_table_capture();
+            }
+            if self.frame(ply + 1).cutoffs > 2 {
+                r += p::reduce_cutoffs();
+            }
+            if was_pv {
+                r -= p::spare_pv();
+            }
+            if checks {
+                r -= p::spare_check();
+            }
+            if !quiet {
+                r -= p::spare_capture();
+            } else if hints.killers.contains(&Some(mv)) || hints.counter == Some(mv) {
+                r -= p::spare_killer();
+            }
+            r -= history * PLY / p::history_per_ply();
+
             let mut score;
             if depth >= 2 && number > 1 + i32::from(PV) {
-                let mut r = base_reduction;
-                if cut_node {
-                    r += p::reduce_cut_node();
-                }
-                if !improving {
-                    r += p::reduce_not_improving();
-                }
-                if table_capture {
-                    r += p::reduce_table_capture();
-                }
-                if was_pv {
-                    r -= p::spare_pv();
-                }
-                if checks {
-                    r -= p::spare_check();
-                }
-                if quiet {
-                    if hints.killers.contains(&Some(mv)) || hints.counter == Some(mv) {
-                        r -= p::spare_killer();
-                    }
-                    r -= history * PLY / p::history_per_ply();
-                } else {
-                    r -= p::spare_capture() + history * PLY / p::history_per_ply();
-                }
-                let less = (new_depth - r / PLY).clamp(1.min(new_depth), new_depth);
+                let less = (new_depth - r / PLY).clamp(1.min(new_depth), new_depth + i32::from(PV));
+                self.frame(ply).reduction = new_depth - less;
                 score = -self.negamax::<false>(-alpha - 1, -alpha, less, ply + 1, true);
+                self.frame(ply).reduction = 0;
                 if score > alpha && less < new_depth {
-                    score = -self.negamax::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+                    // Much better than what there is: look closer; hardly better: less close.
+                    new_depth += i32::from(score > best + p::deeper_margin());
+                    new_depth -= i32::from(score < best + p::shallower_margin());
+                    if less < new_depth {
+                        score = -self.negamax::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+                    }
+                    if quiet && !self.stopped {
+                        let (place, bonus) = (place_index(piece, mv.to()), history_bonus(depth));
+                        self.state.history.learn_continuation(place, context.previous, bonus);
+                    }
                 }
             } else if !PV || number > 1 {
-                score = -self.negamax::<false>(-alpha - 1, -alpha, new_depth, ply + 1, !cut_node);
+                let lone = i32::from(table_move.is_none()) * p::reduce_unknown();
+                let less = new_depth - i32::from(r + lone > p::reduce_unreduced());
+                score = -self.negamax::<false>(-alpha - 1, -alpha, less, ply + 1, !cut_node);
             } else {
                 score = -Score::INFINITE;
             }
-            // 16. The first move of a PV node, and any that beats it, with the whole window.
+            // 17. The first move of a PV node, and any that beats it, with the whole window.
             if PV && (number == 1 || score > alpha) {
                 score = -self.negamax::<true>(-beta, -alpha, new_depth, ply + 1, false);
             }
@@ -352,7 +426,7 @@ impl Thread<'_> {
                 return 0;
             }
 
-            // 17. What came of it.
+            // 18. What came of it.
             if score > best {
                 best = score;
                 if score > alpha {
@@ -361,9 +435,14 @@ impl Thread<'_> {
                         self.extend_pv(ply, mv);
                     }
                     if score >= beta {
+                        self.frame(ply).cutoffs += i32::from(extension < 2 || PV);
                         break;
                     }
                     alpha = score;
+                    // Moves that are better still are fewer.
+                    if (2..p::raised_depth()).contains(&depth) && !Score(score).is_decided() {
+                        depth = (depth - p::raised_reduction()).max(1);
+                    }
                 }
             }
             if Some(mv) != best_move {
@@ -375,7 +454,7 @@ impl Thread<'_> {
             }
         }
 
-        // 18. No legal move loses, in check or not.
+        // 19. No legal move loses, in check or not.
         if number == 0 {
             return if excluded.is_some() { alpha } else { Score::mated_in(ply).0 };
         }
@@ -384,7 +463,15 @@ impl Thread<'_> {
             best = original_alpha;
         }
 
-        // 19. Histories learn from a refutation.
+        // 20. A score far above beta by few plies is believed in part only.
+        if best >= beta && !Score(best).is_decided() && !decided_beta {
+            best = (best * depth + beta) / (depth + 1);
+        }
+        // What lies under a node of a principal variation and fails belongs to it.
+        let was_pv =
+            was_pv || (best <= original_alpha && ply > 0 && depth > 3 && self.frame_before(ply, 1).was_pv);
+
+        // 21. Histories learn from a refutation.
         if best >= beta
             && let Some(mv) = best_move
         {
@@ -393,7 +480,7 @@ impl Thread<'_> {
             self.learn_previous(depth, ply);
         }
 
-        // 20. So does the correction of the evaluation, where the score says on which side of it the truth lies.
+        // 22. So does the correction of the evaluation, where the score says on which side of it the truth lies.
         let tells = if best >= beta { best > static_eval } else { best_move.is_some() || best < static_eval };
         let quiet_best = best_move.is_none_or(|mv| self.position().piece_on(mv.to()).is_none());
         if tells && quiet_best && !in_check && excluded.is_none() && !judged && !Score(best).is_decided() {
@@ -401,7 +488,7 @@ impl Thread<'_> {
             self.state.history.correction.learn(&node, best - static_eval, depth);
         }
 
-        // 21. The table learns; wins by rule depend on the path and stay out of it.
+        // 23. The table learns; wins by rule depend on the path and stay out of it.
         if excluded.is_none() && !judged {
             let path_dependent = Score(best).is_rule_win();
             let bound = if path_dependent {

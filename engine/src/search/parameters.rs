@@ -90,6 +90,8 @@ parameters! {
     /// Reverse futility goes up to this depth; the margin is for each ply.
     reverse_futility_depth: 8, 3..=14, 1;
     reverse_futility_margin: 85, 30..=200, 8;
+    reverse_futility_improving: 85, 0..=250, 10;
+    reverse_futility_worsening: 30, 0..=150, 6;
     /// The null move: from this depth on, where the static evaluation is above beta by
     /// `null_move_base - null_move_slope * depth`.
     null_move_depth: 3, 1..=6, 1;
@@ -105,6 +107,8 @@ parameters! {
     /// ProbCut: from this depth on, with beta raised by the margin.
     probcut_depth: 5, 3..=9, 1;
     probcut_margin: 180, 60..=400, 15;
+    /// A table's score this far above beta is enough though it is four plies less deep.
+    small_probcut_margin: 200, 80..=500, 15;
     /// Quiet moves past their count are dropped up to this depth.
     late_move_depth: 8, 3..=14, 1;
     late_move_base: 4, 1..=12, 1;
@@ -114,6 +118,13 @@ parameters! {
     futility_step: 95, 30..=250, 10;
     /// So much history is worth a centipawn of hope.
     futility_history: 160, 40..=600, 15;
+    /// So much history prunes a quiet move as if it were searched a ply deeper.
+    history_per_pruned_ply: 12_000, 3000..=40_000, 800;
+    /// Futility of captures, likewise; what is taken is added.
+    capture_futility_depth: 6, 2..=12, 1;
+    capture_futility_base: 130, 20..=400, 15;
+    capture_futility_step: 110, 30..=300, 12;
+    capture_futility_history: 100, 20..=600, 12;
     /// Moves with a bad history are dropped up to this depth.
     history_pruning_depth: 4, 1..=10, 1;
     history_pruning_step: 3600, 1000..=9000, 300;
@@ -122,6 +133,7 @@ parameters! {
     see_quiet_step: 22, 5..=80, 3;
     see_capture_depth: 6, 3..=14, 1;
     see_capture_step: 110, 30..=300, 10;
+    see_capture_history: 90, 20..=600, 12;
     /// Singular extensions: from this depth on.
     singular_depth: 7, 4..=10, 1;
     singular_step: 2, 1..=6, 1;
@@ -140,6 +152,21 @@ parameters! {
     spare_check: 900, 0..=2500, 100;
     spare_killer: 900, 0..=2500, 100;
     spare_capture: 900, 0..=2500, 100;
+    reduce_cutoffs: 900, 0..=2500, 100;
+    /// A first move is searched a ply less where its reduction, more so without a table move, is above this.
+    reduce_unknown: 1000, 0..=2500, 100;
+    reduce_unreduced: 3200, 1000..=6000, 200;
+    /// A reduced move that is better by this is searched a ply deeper, one better by less than that a ply less.
+    deeper_margin: 30, 5..=150, 6;
+    shallower_margin: 5, 0..=40, 2;
+    /// Below this depth moves after one that raised alpha are searched so much less.
+    raised_depth: 12, 2..=20, 1;
+    raised_reduction: 1, 0..=3, 1;
+    /// A node is searched a ply more where the move to it was reduced by so many plies and did not help …
+    hindsight_more: 3, 1..=6, 1;
+    /// … and a ply less where it was reduced by so many and lost more than the margin.
+    hindsight_less: 2, 1..=6, 1;
+    hindsight_margin: 90, 20..=300, 10;
     /// So much history is worth a ply.
     history_per_ply: 11_000, 4000..=30_000, 700;
     /// What a refutation earns in the histories: `history_square * depth² + history_slope * depth`, up to

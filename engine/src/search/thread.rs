@@ -73,6 +73,12 @@ pub(crate) struct Frame {
     pub(crate) eval: i32,
     pub(crate) in_check: bool,
     pub(crate) null_move: bool,
+    /// By how many plies the move being searched here was reduced.
+    pub(crate) reduction: i32,
+    /// How often nodes at this ply failed high since their grandparent began.
+    pub(crate) cutoffs: i32,
+    /// The node is or was part of a principal variation.
+    pub(crate) was_pv: bool,
     pub(crate) killers: [Option<Move>; 2],
     /// The move that a singular search leaves out.
     pub(crate) excluded: Option<Move>,
@@ -89,6 +95,9 @@ const EMPTY_FRAME: Frame = Frame {
     eval: 0,
     in_check: false,
     null_move: false,
+    reduction: 0,
+    cutoffs: 0,
+    was_pv: false,
     killers: [None; 2],
     excluded: None,
     doubles: 0,
