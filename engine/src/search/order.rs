@@ -2,7 +2,7 @@
 //! losing captures.
 
 use xiangqi::mv::MAX_MOVES;
-use xiangqi::{Move, MoveList, Position};
+use xiangqi::{Bitboard, Move, MoveList, Piece, PieceKind, Position, attacks};
 
 use super::history::{Context, History};
 use super::parameters as p;
@@ -35,6 +35,58 @@ const PLACEHOLDER: Move = match Move::from_bits(1) {
     Some(mv) => mv,
     None => panic!("a0b0 is a move"),
 };
+
+/// What quiet moves may aim at: checks, and safety from pieces of less value.
+struct Aims {
+    /// By kind: from where such a piece checks.
+    checks: [Bitboard; PieceKind::ALL.len()],
+    /// By kind: where a piece of less value would take it.
+    dangers: [Bitboard; PieceKind::ALL.len()],
+}
+
+impl Aims {
+    fn of(pos: &Position) -> Aims {
+        let (us, them, occupied) = (pos.side_to_move(), !pos.side_to_move(), pos.occupied());
+        let king = pos.king(them);
+        let mut checks = [Bitboard::EMPTY; PieceKind::ALL.len()];
+        let open = attacks::rook(king, occupied);
+        let beyond = attacks::rook(king, occupied.without(open));
+        checks[PieceKind::Rook.index()] = open;
+        // Past one screen, as far as the next piece.
+        checks[PieceKind::Cannon.index()] = beyond.without(open);
+        checks[PieceKind::Knight.index()] = attacks::knight_attackers(king, occupied);
+        checks[PieceKind::Pawn.index()] = attacks::step_attackers(us, PieceKind::Pawn, king);
+
+        let attacked_by = |kinds: &[PieceKind]| {
+            let mut set = Bitboard::EMPTY;
+            for &kind in kinds {
+                for square in pos.pieces(them, kind) {
+                    set |= attacks::attacks(Piece::new(them, kind), square, occupied);
+                }
+            }
+            set
+        };
+        let by_small = attacked_by(&[PieceKind::Pawn, PieceKind::Advisor, PieceKind::Bishop]);
+        let by_middle = by_small | attacked_by(&[PieceKind::Knight, PieceKind::Cannon]);
+        let mut dangers = [Bitboard::EMPTY; PieceKind::ALL.len()];
+        dangers[PieceKind::Knight.index()] = by_small;
+        dangers[PieceKind::Cannon.index()] = by_small;
+        dangers[PieceKind::Rook.index()] = by_middle;
+        Aims { checks, dangers }
+    }
+
+    /// In units of histories.
+    fn worth(&self, kind: PieceKind, mv: Move) -> i32 {
+        let mut worth = 0;
+        if self.checks[kind.index()].has(mv.to()) {
+            worth += p::order_check();
+        }
+        let dangers = self.dangers[kind.index()];
+        let leaves = i32::from(dangers.has(mv.from()));
+        let enters = i32::from(dangers.has(mv.to()));
+        worth + (leaves - enters) * p::order_danger() * EXCHANGE_VALUE[kind.index()]
+    }
+}
 
 /// What ordering knows of the node besides the position.
 #[derive(Clone, Copy)]
@@ -156,6 +208,7 @@ impl MovePicker {
         pos.pseudo_legal_quiets(&mut list);
         let [first, second] = self.hints.killers;
         let table_move = self.hints.table_move;
+        let aims = Aims::of(pos);
         for &mv in list.iter().filter(|&&mv| Some(mv) != table_move) {
             let Some(piece) = pos.piece_on(mv.from()) else { continue };
             let score = if Some(mv) == first {
@@ -165,7 +218,7 @@ impl MovePicker {
             } else if Some(mv) == self.hints.counter {
                 KILLER_SCORE
             } else {
-                history.order(piece, mv, &self.hints.context)
+                history.order(piece, mv, &self.hints.context) + aims.worth(piece.kind(), mv)
             };
             self.push(mv, score);
         }

@@ -190,6 +190,9 @@ parameters! {
     delta_margin: 160, 40..=400, 15;
     /// Quiet replies to a check that quiescence looks at once a reply that does not lose is known.
     quiet_replies: 3, 1..=8, 1;
+    /// What a check, and a centipawn of a piece that leaves danger, is worth among the histories of quiet moves.
+    order_check: 10_000, 0..=40_000, 1000;
+    order_danger: 20, 0..=60, 2;
     /// Captures are ordered by `capture_value * value + history / capture_history`.
     capture_value: 16, 4..=40, 2;
     capture_history: 4, 1..=16, 1;
