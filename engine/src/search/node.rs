@@ -45,7 +45,7 @@ impl Thread<'_> {
     ) -> i32 {
         // 1. The horizon.
         if depth <= 0 {
-            return self.quiescence::<PV>(alpha, beta, ply, true);
+            return self.quiescence::<PV>(alpha, beta, ply, 0);
         }
         if PV {
             self.pvs[ply as usize].clear();
@@ -160,7 +160,7 @@ impl Thread<'_> {
             // 6. Razoring: far below alpha only captures can help.
             let hopeless = !Score(alpha).is_decided() && depth <= p::razor_depth();
             if hopeless && eval + razor_margin(depth) < alpha {
-                let score = self.quiescence::<false>(alpha, alpha + 1, ply, false);
+                let score = self.quiescence::<false>(alpha, alpha + 1, ply, 1);
                 if score <= alpha {
                     return score;
                 }
@@ -573,7 +573,7 @@ impl Thread<'_> {
                 continue;
             }
             self.make(mv, ply);
-            let mut score = -self.quiescence::<false>(-raised, -raised + 1, ply + 1, true);
+            let mut score = -self.quiescence::<false>(-raised, -raised + 1, ply + 1, 0);
             if score >= raised {
                 score = -self.negamax::<false>(-raised, -raised + 1, depth - 4, ply + 1, !cut_node);
             }

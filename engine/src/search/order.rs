@@ -17,10 +17,20 @@ enum Stage {
     TableMove,
     GenerateCaptures,
     GoodCaptures,
+    GenerateChecks,
+    Checks,
     GenerateQuiets,
     Quiets,
     BadCaptures,
     Done,
+}
+
+/// Which moves a picker hands out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kinds {
+    All,
+    Captures,
+    CapturesAndChecks,
 }
 
 #[derive(Clone, Copy)]
@@ -105,7 +115,7 @@ pub(crate) struct MovePicker {
     len: usize,
     next: usize,
     bad: MoveList,
-    captures_only: bool,
+    kinds: Kinds,
     see_threshold: i32,
     skip_quiets: bool,
 }
@@ -113,17 +123,22 @@ pub(crate) struct MovePicker {
 impl MovePicker {
     /// All moves of a node.
     pub(crate) fn new(pos: &Position, hints: Hints) -> MovePicker {
-        MovePicker::with(pos, hints, false)
+        MovePicker::with(pos, hints, Kinds::All)
     }
 
     /// Captures that do not lose material; for the quiescence search.
     pub(crate) fn captures(pos: &Position, hints: Hints) -> MovePicker {
-        MovePicker::with(pos, hints, true)
+        MovePicker::with(pos, hints, Kinds::Captures)
     }
 
-    fn with(pos: &Position, mut hints: Hints, captures_only: bool) -> MovePicker {
+    /// Captures and then quiet checks, none of which loses material; for the first ply of the quiescence search.
+    pub(crate) fn captures_and_checks(pos: &Position, hints: Hints) -> MovePicker {
+        MovePicker::with(pos, hints, Kinds::CapturesAndChecks)
+    }
+
+    fn with(pos: &Position, mut hints: Hints, kinds: Kinds) -> MovePicker {
         let fits =
-            |mv: &Move| pos.is_pseudo_legal(*mv) && (!captures_only || pos.piece_on(mv.to()).is_some());
+            |mv: &Move| pos.is_pseudo_legal(*mv) && (kinds == Kinds::All || pos.piece_on(mv.to()).is_some());
         hints.table_move = hints.table_move.filter(fits);
         MovePicker {
             stage: if hints.table_move.is_some() { Stage::TableMove } else { Stage::GenerateCaptures },
@@ -132,7 +147,7 @@ impl MovePicker {
             len: 0,
             next: 0,
             bad: MoveList::new(),
-            captures_only,
+            kinds,
             see_threshold: 0,
             skip_quiets: false,
         }
@@ -158,7 +173,8 @@ impl MovePicker {
                 Stage::GoodCaptures => match self.select() {
                     Some(mv) if see_at_least(pos, mv, self.see_threshold) => return Some(mv),
                     Some(mv) => self.bad.push(mv),
-                    None if self.captures_only => self.stage = Stage::Done,
+                    None if self.kinds == Kinds::Captures => self.stage = Stage::Done,
+                    None if self.kinds == Kinds::CapturesAndChecks => self.stage = Stage::GenerateChecks,
                     None => self.stage = Stage::GenerateQuiets,
                 },
                 Stage::GenerateQuiets => {
@@ -169,6 +185,17 @@ impl MovePicker {
                     }
                     self.stage = Stage::Quiets;
                 }
+                Stage::GenerateChecks => {
+                    self.len = 0;
+                    self.next = 0;
+                    self.score_checks(pos, history);
+                    self.stage = Stage::Checks;
+                }
+                Stage::Checks => match self.select() {
+                    Some(mv) if see_at_least(pos, mv, 0) => return Some(mv),
+                    Some(_) => {}
+                    None => self.stage = Stage::Done,
+                },
                 Stage::Quiets => match self.select().filter(|_| !self.skip_quiets) {
                     Some(mv) => return Some(mv),
                     None => {
@@ -200,6 +227,16 @@ impl MovePicker {
             let worth = EXCHANGE_VALUE[captured.kind().index()] * p::capture_value();
             let score = worth + history.capture(piece, mv.to(), captured.kind()) / p::capture_history();
             self.push(mv, score);
+        }
+    }
+
+    fn score_checks(&mut self, pos: &Position, history: &History) {
+        let mut list = MoveList::new();
+        pos.pseudo_legal_quiets(&mut list);
+        for &mv in list.iter().filter(|&&mv| pos.gives_check(mv)) {
+            if let Some(piece) = pos.piece_on(mv.from()) {
+                self.push(mv, history.order(piece, mv, &self.hints.context));
+            }
         }
     }
 

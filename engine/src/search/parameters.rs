@@ -188,6 +188,8 @@ parameters! {
     correction_slowness: 6, 2..=24, 1;
     /// A capture is not looked at in quiescence when even this much above what it takes does not reach alpha.
     delta_margin: 160, 40..=400, 15;
+    /// So many plies past the horizon quiescence looks at quiet checks, too.
+    quiet_check_plies: 1, 0..=6, 1;
     /// Quiet replies to a check that quiescence looks at once a reply that does not lose is known.
     quiet_replies: 3, 1..=8, 1;
     /// What a check, and a centipawn of a piece that leaves danger, is worth among the histories of quiet moves.

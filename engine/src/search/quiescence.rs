@@ -10,13 +10,13 @@ use super::tt::{Bound, Entry, NO_EVAL};
 use crate::eval::hce::EXCHANGE_VALUE;
 
 impl Thread<'_> {
-    /// The score of the current position when it has come to rest. `horizon` is true for the first ply.
+    /// The score of the current position when it has come to rest, `past` plies past the horizon.
     pub(crate) fn quiescence<const PV: bool>(
         &mut self,
         mut alpha: i32,
         beta: i32,
         ply: i32,
-        horizon: bool,
+        past: i32,
     ) -> i32 {
         if PV {
             self.pvs[ply as usize].clear();
@@ -26,13 +26,13 @@ impl Thread<'_> {
             return 0;
         }
         // Past the horizon only captures and replies follow one another, which repeat nothing.
-        if horizon {
+        if past == 0 {
             match self.verdict(ply) {
                 Verdict::Open => {}
                 Verdict::Score(score) => return score,
                 bound => {
                     return self.within(bound, alpha, beta, ply, |thread, alpha, beta| {
-                        thread.quiescence::<PV>(alpha, beta, ply, false)
+                        thread.quiescence::<PV>(alpha, beta, ply, 1)
                     });
                 }
             }
@@ -49,8 +49,11 @@ impl Thread<'_> {
 
         let key = self.table_key();
         let entry = self.shared.table.probe(key, ply);
+        // A search with quiet checks says more than one without.
+        let depth = if in_check || past < p::quiet_check_plies() { 0 } else { -1 };
         if let Some(e) = entry
             && !PV
+            && e.depth >= depth
             && e.bound.decides(e.score, beta)
         {
             return e.score;
@@ -76,7 +79,7 @@ impl Thread<'_> {
             if best >= beta {
                 if entry.is_none() {
                     let bound = Bound::Lower;
-                    let entry = Entry { mv: None, score: best, eval: raw_eval, depth: -1, bound, pv: false };
+                    let entry = Entry { mv: None, score: best, eval: raw_eval, depth, bound, pv: false };
                     self.shared.table.store(key, ply, &entry);
                 }
                 return best;
@@ -90,6 +93,8 @@ impl Thread<'_> {
         let hints = Hints { table_move, killers: [None; 2], counter: None, context };
         let mut picker = if in_check {
             MovePicker::new(self.position(), hints)
+        } else if past < p::quiet_check_plies() {
+            MovePicker::captures_and_checks(self.position(), hints)
         } else {
             MovePicker::captures(self.position(), hints)
         };
@@ -110,18 +115,18 @@ impl Thread<'_> {
                             continue;
                         }
                     }
-                    None => {
+                    None if in_check => {
                         quiet_replies += 1;
                         if quiet_replies > p::quiet_replies() {
                             picker.skip_quiets();
                             continue;
                         }
                     }
-                    Some(_) => {}
+                    _ => {}
                 }
             }
             self.make(mv, ply);
-            let score = -self.quiescence::<PV>(-beta, -alpha, ply + 1, false);
+            let score = -self.quiescence::<PV>(-beta, -alpha, ply + 1, past + 1);
             self.unmake();
             if self.stopped {
                 return 0;
@@ -147,7 +152,7 @@ impl Thread<'_> {
         if !Score(best).is_rule_win() && !self.frame(ply).judged {
             let bound = if best >= beta { Bound::Lower } else { Bound::Upper };
             let pv = PV && best_move.is_some();
-            let entry = Entry { mv: best_move, score: best, eval: raw_eval, depth: -1, bound, pv };
+            let entry = Entry { mv: best_move, score: best, eval: raw_eval, depth, bound, pv };
             self.shared.table.store(key, ply, &entry);
         }
         best
