@@ -363,6 +363,10 @@ impl Thread<'_> {
             self.frame(ply + 1).doubles = doubles;
             self.make(mv, ply);
             let checks = self.position().in_check();
+            // Where the other side must answer a check the line is hardly longer by it.
+            if checks && extension == 0 && ply < 2 * self.root_depth {
+                extension = p::check_extension();
+            }
             let mut new_depth = depth - 1 + extension;
 
             // 16. Late moves are searched less deep first.

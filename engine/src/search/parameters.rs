@@ -140,6 +140,8 @@ parameters! {
     double_margin: 25, 0..=100, 4;
     /// Most double extensions in one line.
     doubles_most: 6, 1..=20, 1;
+    /// Checks are searched so much deeper, up to twice the depth of the root.
+    check_extension: 1, 0..=1, 1;
     /// Without a table move a node is searched a ply less from this depth on.
     internal_reduction_depth: 4, 2..=8, 1;
     /// Late moves: `log2(depth) * log2(number) / reduction_divisor + reduction_offset` (logarithms in 1024ths).
