@@ -101,12 +101,14 @@ impl Position {
     pub fn legal_moves(&self) -> MoveList {
         let mut list = MoveList::new();
         self.for_each_legal(|from, sure, asked| {
-            for to in sure | asked {
+            // One of the two is empty.
+            let all_sure = asked.is_empty();
+            (sure | asked).for_each(|to| {
                 let mv = Move::new(from, to);
-                if sure.has(to) || self.is_legal(mv) {
+                if all_sure || self.is_legal(mv) {
                     list.push(mv);
                 }
-            }
+            });
             true
         });
         list
@@ -117,7 +119,9 @@ impl Position {
         let mut count = 0;
         self.for_each_legal(|from, sure, asked| {
             count += u64::from(sure.count());
-            count += asked.filter(|&to| self.is_legal(Move::new(from, to))).count() as u64;
+            for to in asked {
+                count += u64::from(self.is_legal(Move::new(from, to)));
+            }
             true
         });
         count
@@ -139,8 +143,10 @@ impl Position {
     fn for_each_legal(&self, mut f: impl FnMut(crate::Square, Bitboard, Bitboard) -> bool) {
         let danger =
             if self.in_check { Danger { from: Bitboard::FULL, to: Bitboard::EMPTY } } else { self.danger() };
-        for from in self.color(self.side_to_move) {
-            let to = self.destinations(from);
+        let (own, occupied) = (self.color(self.side_to_move), self.occupied());
+        for from in own {
+            let Some(piece) = self.piece_on(from) else { continue };
+            let to = attacks::moves(piece, from, occupied).without(own);
             let (sure, asked) = if danger.from.has(from) {
                 (Bitboard::EMPTY, to)
             } else {

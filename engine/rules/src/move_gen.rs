@@ -20,18 +20,20 @@ impl Position {
         }
     }
 
-    #[inline]
+    /// Adds the moves to squares of `targets`, which has none under a piece of the side to move.
+    #[inline(never)]
     fn generate(&self, list: &mut MoveList, targets: Bitboard) {
+        let occupied = self.occupied();
         for from in self.color(self.side_to_move) {
-            for to in self.destinations(from) & targets {
-                list.push(Move::new(from, to));
-            }
+            let Some(piece) = self.piece_on(from) else { continue };
+            let to = attacks::moves(piece, from, occupied) & targets;
+            to.for_each(|to| list.push(Move::new(from, to)));
         }
     }
 
     /// All pseudo-legal moves of the side to move, added to `list`.
     pub fn pseudo_legal(&self, list: &mut MoveList) {
-        self.generate(list, Bitboard::FULL);
+        self.generate(list, !self.color(self.side_to_move));
     }
 
     /// The captures among them.

@@ -9,6 +9,7 @@ use crate::piece::{Piece, PieceKind};
 use crate::setup::{Setup, SetupError};
 use crate::square::Square;
 use crate::zobrist;
+use crate::zones::zone;
 
 /// A square's entry where nothing stands.
 const EMPTY: u8 = Piece::COUNT as u8;
@@ -213,15 +214,21 @@ impl Position {
     /// Pieces of `by` that attack `square` when `occupied` are the squares in use. Only pieces on
     /// squares of `occupied` count, so that an exchange can be played out on a copy of the set.
     pub fn attackers_to(&self, square: Square, by: Color, occupied: Bitboard) -> Bitboard {
-        let (first, second) = attacks::lines(square, occupied);
-        let mut set = first & self.pieces(by, PieceKind::Rook);
-        set |= second & self.pieces(by, PieceKind::Cannon);
-        set |= attacks::knight_attackers(square, occupied) & self.pieces(by, PieceKind::Knight);
+        let mut set = Bitboard::EMPTY;
+        let (rooks, cannons) = (self.pieces(by, PieceKind::Rook), self.pieces(by, PieceKind::Cannon));
+        if !(attacks::cross(square) & (rooks | cannons) & occupied).is_empty() {
+            let (first, second) = attacks::lines(square, occupied);
+            set |= first & rooks | second & cannons;
+        }
+        let knights = self.pieces(by, PieceKind::Knight);
+        if !knights.is_empty() {
+            set |= attacks::knight_attackers(square, occupied) & knights;
+        }
         set |= attacks::step_attackers(by, PieceKind::Pawn, square) & self.pieces(by, PieceKind::Pawn);
         set |= attacks::step_attackers(by, PieceKind::Advisor, square) & self.pieces(by, PieceKind::Advisor);
         set |= attacks::step_attackers(by, PieceKind::King, square) & self.pieces(by, PieceKind::King);
         // Eyes lie in the middle: the bishop's leap reads the same both ways.
-        if crate::zones::home_half(by).has(square) {
+        if zone(Piece::new(by, PieceKind::Bishop)).has(square) {
             set |= attacks::bishop(by, square, occupied) & self.pieces(by, PieceKind::Bishop);
         }
         set & occupied
