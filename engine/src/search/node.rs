@@ -11,7 +11,7 @@ use super::parameters as p;
 use super::reductions::{PLY, late_move_count, reduction};
 use super::see::see_at_least;
 use super::thread::{Frame, Thread, Verdict};
-use super::tt::{Bound, Entry, NO_EVAL};
+use super::tt::{Bound, Entry, NO_DEPTH, NO_EVAL};
 use crate::eval::hce::exchange_value;
 
 /// What a move that refutes a node at this depth earns in the histories.
@@ -120,7 +120,7 @@ impl Thread<'_> {
             raw_eval = match entry.filter(|e| e.eval != NO_EVAL) {
                 Some(e) => e.eval,
                 None if excluded.is_some() => NO_EVAL,
-                None => self.raw_eval(),
+                None => self.evaluated(key, ply, was_pv, entry.is_none()),
             };
             if raw_eval == NO_EVAL {
                 eval = self.frame(ply).eval;
@@ -535,6 +535,17 @@ impl Thread<'_> {
         let score = search(self, alpha.max(least), beta.min(most));
         self.frame(ply).judged = false;
         score.clamp(least, most)
+    }
+
+    /// The static evaluation; the table keeps it, where it has nothing of the node, for searches that end before they
+    /// store anything.
+    fn evaluated(&mut self, key: u64, ply: i32, pv: bool, unknown: bool) -> i32 {
+        let eval = self.raw_eval();
+        if unknown {
+            let entry = Entry { mv: None, score: 0, eval, depth: NO_DEPTH, bound: Bound::None, pv };
+            self.shared.table.store(key, ply, &entry);
+        }
+        eval
     }
 
     /// A reduced search after passing; `Some` if it reaches beta (verified at great depth).

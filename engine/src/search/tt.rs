@@ -23,6 +23,8 @@ const GENERATIONS: u8 = 32;
 const DEPTH_OFFSET: i32 = 8;
 /// An entry's age counts as so many plies less when a place is needed.
 const AGE_WEIGHT: i32 = 8;
+/// The depth of an entry that holds an evaluation only: the first to make place.
+pub(crate) const NO_DEPTH: i32 = -2;
 /// "No evaluation known" (in check).
 pub(crate) const NO_EVAL: i32 = i16::MIN as i32;
 
