@@ -12,6 +12,7 @@ pub mod protocol;
 pub mod score_display;
 pub mod search;
 pub mod speedtest;
+pub mod twin;
 pub mod ucci;
 pub mod uci;
 

@@ -25,7 +25,7 @@ pub(crate) const COULD_NOT_RUN: u8 = 2;
 #[derive(Parser)]
 #[command(
     name = "chuhe",
-    version,
+    version = crate::twin::version(),
     about = "Chuhe, a xiangqi engine. Without a verb it speaks UCI or UCCI on stdin and stdout.",
     disable_help_subcommand = true
 )]

@@ -77,9 +77,17 @@ fn stages(tools: &Path, full: bool) -> Vec<Stage> {
         doc,
     ];
     if full {
+        stages.push(agree());
         stages.extend(fuzz(tools));
     }
     stages
+}
+
+/// Debug and release builds of the engine and all its backends against each other.
+fn agree() -> Stage {
+    let program =
+        env::current_exe().map_or_else(|_| "xtask".to_owned(), |path| path.to_string_lossy().into_owned());
+    Stage { name: "agree", program, args: vec!["agree"], environment: Vec::new() }
 }
 
 /// Every fuzz target for a short time, where somebody has set up cargo-fuzz. Seeds and crashers are replayed by the

@@ -13,8 +13,29 @@ pub(crate) fn root() -> PathBuf {
     manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf()
 }
 
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    match env::var_os("CARGO_TARGET_DIR") {
+        // A relative one is relative to where cargo runs, which is the root.
+        Some(folder) => root().join(folder),
+        None => root().join("target"),
+    }
+}
+
+/// Runs cargo in the root of the checkout, its output on our stderr.
+pub(crate) fn cargo(words: &[&str], environment: &[(&str, &str)]) -> Result<()> {
+    let program = env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    let mut command = Command::new(&program);
+    command.args(words).envs(environment.iter().copied()).current_dir(root()).stdin(Stdio::null());
+    let status = command.status().with_context(|| format!("starting {program}"))?;
+    if !status.success() {
+        bail!("failed with {status}: {program} {}", words.join(" "));
+    }
+    Ok(())
+}
+
 /// A program of the workspace, which cargo puts beside this one.
-fn sibling(name: &str) -> Result<PathBuf> {
+pub(crate) fn sibling(name: &str) -> Result<PathBuf> {
     let own = env::current_exe().context("asking for the path of this program")?;
     let path = own.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX));
     if !path.is_file() {
