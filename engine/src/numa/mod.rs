@@ -32,6 +32,8 @@ pub struct Binding {
     /// The node of each thread; empty where threads are not bound.
     places: Vec<usize>,
     can_bind: bool,
+    /// What the system said when it refused to bind; threads are not bound then.
+    refused: Option<BindError>,
 }
 
 impl Binding {
@@ -59,7 +61,20 @@ impl Binding {
         let can_bind = topology.can_bind();
         let places = if wanted && can_bind { spread(&nodes, threads) } else { Vec::new() };
         let allowed = topology.allowed().len();
-        Binding { threads, allowed, policy, nodes, places, can_bind }
+        Binding { threads, allowed, policy, nodes, places, can_bind, refused: None }
+    }
+
+    /// Binds the current thread to each node for a moment. Where the system refuses, nobody will be bound, and the text of
+    /// this says so: threads of a search that cannot be bound search on without a word.
+    #[must_use]
+    pub fn tried(mut self) -> Binding {
+        let used = self.nodes.iter().enumerate().filter(|(node, _)| self.places.contains(node));
+        let refused = used.map(|(_, cpus)| PinGuard::bind(cpus)).find_map(Result::err);
+        if refused.is_some() {
+            self.places = Vec::new();
+            self.refused = refused;
+        }
+        self
     }
 
     /// The CPUs on which a thread (from 0) is to run; `None` where it is not bound.
@@ -111,10 +126,11 @@ impl fmt::Display for Binding {
         write!(f, "threads {}, CPUs allowed {}, ", self.threads, self.allowed)?;
         write!(f, "NUMA nodes {} ({}), policy {}, ", nodes.len(), nodes.join(":"), self.policy)?;
         let counts: Vec<String> = self.threads_by_node().iter().map(ToString::to_string).collect();
-        match (counts.is_empty(), self.can_bind) {
-            (false, _) => write!(f, "bound {}", counts.join(":"))?,
-            (true, true) => f.write_str("not bound")?,
-            (true, false) => f.write_str("not bound (this system binds no threads)")?,
+        match (&self.refused, counts.is_empty(), self.can_bind) {
+            (Some(error), ..) => write!(f, "not bound: {error}")?,
+            (None, false, _) => write!(f, "bound {}", counts.join(":"))?,
+            (None, true, true) => f.write_str("not bound")?,
+            (None, true, false) => f.write_str("not bound (this system binds no threads)")?,
         }
         if self.threads > self.allowed {
             write!(f, "; more threads than CPUs: {} of them wait for others", self.threads - self.allowed)?;
@@ -168,6 +184,24 @@ mod tests {
         let text = bind("none", 20).to_string();
         let expected = "threads 20, CPUs allowed 16, NUMA nodes 1 (0-15), policy none, not bound";
         assert!(text.starts_with(expected) && text.contains("4 of them wait"), "{text}");
+    }
+
+    #[test]
+    fn a_refusal_is_told() {
+        let here = Topology::here();
+        let bound = Binding::new(&NumaPolicy::System, &here, 1).expect("CPUs of this process").tried();
+        assert!(!bound.to_string().contains("not bound:"), "{bound}");
+        assert_eq!(Topology::here(), here, "the thread has its CPUs again");
+        // A machine whose only CPU is not of this one.
+        let far = Topology::of(vec![vec![1023]], vec![1023]);
+        let refused = Binding::new(&NumaPolicy::System, &far, 1).expect("it is said to be there").tried();
+        if far.can_bind() {
+            assert!(
+                refused.to_string().contains("not bound: a thread could not be bound to CPUs 1023: "),
+                "{refused}"
+            );
+            assert_eq!(refused.cpus_of(0), None);
+        }
     }
 
     #[test]

@@ -24,6 +24,16 @@ pub(crate) fn free_mib() -> Option<usize> {
     usize::try_from(available.min(group.unwrap_or(available)) / MIB).ok()
 }
 
+/// Memory of this process that lies on huge pages, in MiB, as far as the system says (Linux): transparent ones and
+/// those of hugetlbfs.
+pub(crate) fn huge_pages_mib() -> Option<u64> {
+    let sums = read_to_string("/proc/self/smaps_rollup").ok()?;
+    let transparent = field(&sums, "AnonHugePages:")?;
+    let reserved =
+        field(&sums, "Private_Hugetlb:").unwrap_or(0) + field(&sums, "Shared_Hugetlb:").unwrap_or(0);
+    Some((transparent + reserved) * 1024 / MIB)
+}
+
 /// The number after a word at the start of a line: `MemAvailable:  12345 kB`.
 fn field(text: &str, name: &str) -> Option<u64> {
     let found = text.lines().map(str::split_whitespace).find_map(|mut words| {

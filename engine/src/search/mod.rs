@@ -58,7 +58,7 @@ impl Searcher {
     pub fn new(hash_mib: usize, source: EvalSource) -> Searcher {
         let threads = vec![ThreadState::new(Evaluation::new(&source))];
         let policy = NumaPolicy::default();
-        let binding = Binding::automatic(&Topology::here(), threads.len());
+        let binding = Binding::automatic(&Topology::here(), threads.len()).tried();
         Searcher {
             table: Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB))),
             table_used: false,
@@ -100,7 +100,7 @@ impl Searcher {
     /// # Errors
     /// Where the policy names CPUs that this process cannot use; the old policy stays then.
     pub fn set_numa_policy(&mut self, policy: NumaPolicy) -> Result<(), PolicyError> {
-        self.binding = Binding::new(&policy, &Topology::here(), self.threads.len())?;
+        self.binding = Binding::new(&policy, &Topology::here(), self.threads.len())?.tried();
         self.policy = policy;
         Ok(())
     }
@@ -117,8 +117,8 @@ impl Searcher {
         self.threads.resize_with(count, || ThreadState::new(Evaluation::new(&self.source)));
         let here = Topology::here();
         // CPUs that were there when the policy was set may have been taken away.
-        self.binding =
-            Binding::new(&self.policy, &here, count).unwrap_or_else(|_| Binding::automatic(&here, count));
+        let binding = Binding::new(&self.policy, &here, count);
+        self.binding = binding.unwrap_or_else(|_| Binding::automatic(&here, count)).tried();
     }
 
     /// A table of another size, empty.

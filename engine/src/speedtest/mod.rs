@@ -14,6 +14,7 @@ use xiangqi::{Game, Move, Position};
 
 use crate::eval::EvalSource;
 use crate::numa::Topology;
+use crate::protocol::memory;
 use crate::search::{Limits, MAX_HASH_MIB, MAX_THREADS, Searcher};
 
 /// Time of all searches together unless another is asked for, in seconds.
@@ -65,8 +66,10 @@ impl fmt::Display for Plan {
 /// What was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// The engine's version.
+    /// The engine's version and the CPUs that it was built for.
     pub version: &'static str,
+    /// The compiler that built it, and for which system.
+    pub compiler: &'static str,
     /// What evaluated.
     pub evaluation: String,
     /// Search threads.
@@ -75,6 +78,8 @@ pub struct Summary {
     pub binding: String,
     /// Size of the table, in MiB.
     pub hash_mib: usize,
+    /// Memory of this process on huge pages at the end, in MiB; `None` where the system does not tell.
+    pub huge_pages_mib: Option<u64>,
     /// Positions searched, the warm-up's left out.
     pub positions: usize,
     /// Nodes of all threads.
@@ -94,8 +99,13 @@ pub struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Chuhe {}, evaluation {}", self.version, self.evaluation)?;
+        writeln!(f, "Compiled by      {}", self.compiler)?;
         writeln!(f, "Threads          {} ({})", self.threads, self.binding)?;
         writeln!(f, "Hash             {} MiB", self.hash_mib)?;
+        match self.huge_pages_mib {
+            Some(mib) => writeln!(f, "Huge pages       {mib} MiB in use")?,
+            None => writeln!(f, "Huge pages       not known")?,
+        }
         writeln!(f, "Positions        {}", self.positions)?;
         writeln!(f, "Time             {} ms", self.time_ms)?;
         writeln!(f, "Average depth    {:.1}", self.average_depth)?;
@@ -212,11 +222,13 @@ impl Sums {
         let nanos = self.time.as_nanos().max(1);
         let nps = u128::from(self.nodes) * 1_000_000_000 / nanos;
         Summary {
-            version: crate::VERSION,
+            version: crate::twin::version(),
+            compiler: crate::twin::COMPILER,
             evaluation,
             threads: plan.threads,
             binding,
             hash_mib: plan.hash_mib,
+            huge_pages_mib: memory::huge_pages_mib(),
             positions: self.positions,
             nodes: self.nodes,
             time_ms: u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX),
@@ -256,7 +268,10 @@ mod tests {
         });
         assert_eq!((done, summary.positions, summary.threads, summary.hash_mib), (10, 10, 1, 4));
         assert!(summary.nodes > 0 && summary.nps > 0, "{summary}");
-        assert!(summary.to_string().contains("Nodes/second"));
+        let text = summary.to_string();
+        for line in ["Compiled by      rustc 1.", "Huge pages", "Hash use", "Nodes/second"] {
+            assert!(text.contains(line), "{line}: {text}");
+        }
     }
 
     #[test]
