@@ -31,6 +31,10 @@ fn every_announced_option_is_documented() {
             else {
                 continue;
             };
+            // The search's numbers, in a build for tuning.
+            if engine::search::parameters::ALL.iter().any(|parameter| parameter.name == name) {
+                continue;
+            }
             seen += 1;
             let row = row(&document, column, name);
             let words: Vec<&str> = kind.split(' ').collect();

@@ -51,6 +51,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-match-help", "chuhe-match", &["--help"]),
     ("chuhe-match-run-help", "chuhe-match", &["run", "--help"]),
     ("chuhe-match-stats-help", "chuhe-match", &["stats", "--help"]),
+    ("chuhe-match-spsa-help", "chuhe-match", &["spsa", "--help"]),
     (
         "chuhe-match-stats",
         "chuhe-match",

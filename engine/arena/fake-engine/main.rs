@@ -6,6 +6,7 @@
 //! ucci            speaks UCCI instead of UCI
 //! variant         announces UCI_Variant and then counts ranks from 1, as Fairy-Stockfish does
 //! first-rank      announces UCI_Variant and First Rank, and counts ranks from what First Rank is set to, 0 at first
+//! spin            announces a number, Strength from 0 to 100; the farther it is from 70, the sooner it resigns
 //! garbage         surrounds its answers with lines no one asked for, huge ones among them
 //! silent | deaf   never says uciok | never says readyok
 //! crash:N         at its Nth move: ends with status 1
@@ -37,6 +38,8 @@ struct Fake {
     /// What `First Rank` was set to.
     first_rank: u8,
     answer_at_stop: Option<String>,
+    /// What `Strength` was set to.
+    strength: i32,
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         variant_set: false,
         first_rank: 0,
         answer_at_stop: None,
+        strength: 10,
     };
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { return ExitCode::from(3) };
@@ -88,6 +92,9 @@ impl Fake {
                 if let Some(rank) = line.strip_prefix("setoption name First Rank value ") {
                     self.first_rank = u8::from(rank == "1");
                 }
+                if let Some(value) = line.strip_prefix("setoption name Strength value ") {
+                    self.strength = value.parse().unwrap_or(-1);
+                }
                 if line == "setoption newgame" {
                     self.moves = 0;
                 }
@@ -116,6 +123,9 @@ impl Fake {
         if self.has("first-rank") {
             say("option name UCI_Variant type combo default xiangqi var xiangqi")?;
             say("option name First Rank type spin default 0 min 0 max 1")?;
+        }
+        if self.has("spin") {
+            say("option name Strength type spin default 10 min 0 max 100")?;
         }
         if self.has("ucci") {
             say("option usemillisec type check default false")?;
@@ -194,12 +204,19 @@ impl Fake {
             () if self.now("illegal") => format!("bestmove {}", self.illegal_move()),
             () if self.now("nonsense") => "bestmove 炮二平五".to_owned(),
             () if self.now("none") => "bestmove (none)".to_owned(),
+            () if self.has("spin") && self.is_worn_out() => "bestmove resign".to_owned(),
             () if self.now("resign") => "bestmove resign".to_owned(),
             () => best,
         };
         say("info depth 1 score cp 7 nodes 1 pv h2e2")?;
         say(&answer)?;
         Ok(None)
+    }
+
+    /// The better `Strength` is, the more moves it plays.
+    fn is_worn_out(&self) -> bool {
+        const BEST: i32 = 70;
+        i64::from(self.moves) > i64::from(40 - (self.strength - BEST).abs() / 2)
     }
 
     /// A well-formed move that may not be played.

@@ -1,5 +1,7 @@
 //! The command line of `chuhe-match`: words into a plan.
 
+mod spsa;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,6 +17,8 @@ use arena::stats::{Counts, Model, Sprt};
 use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use xiangqi::judge::RuleSet;
 
+pub(crate) use spsa::SpsaArgs;
+
 /// Matches between engines or nets, and what their results say.
 #[derive(Debug, Parser)]
 #[command(name = "chuhe-match", version, about)]
@@ -29,6 +33,8 @@ pub(crate) enum Command {
     Run(Box<RunArgs>),
     /// Elo, nElo, LOS and SPRT of counts
     Stats(StatsArgs),
+    /// Tune numbers of an engine by games against itself (SPSA)
+    Spsa(Box<SpsaArgs>),
 }
 
 /// A sequential test.
@@ -91,40 +97,10 @@ enum Order {
     Sequential,
 }
 
+/// By what games are played: the same for matches and for tuning.
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("limit").required(true)))]
-pub(crate) struct RunArgs {
-    /// The new player: hce, net:FILE, or the command of a UCI or UCCI engine
-    #[arg(long, value_name = "PLAYER")]
-    a: String,
-    /// The old player
-    #[arg(long, value_name = "PLAYER")]
-    b: String,
-    /// An option of A (a button without =); may be given again
-    #[arg(long, value_name = "NAME=VALUE")]
-    option_a: Vec<String>,
-    /// An option of B
-    #[arg(long, value_name = "NAME=VALUE")]
-    option_b: Vec<String>,
-    /// Protocol of A, uci or ucci; both are tried otherwise
-    #[arg(long)]
-    protocol_a: Option<Protocol>,
-    /// Protocol of B
-    #[arg(long)]
-    protocol_b: Option<Protocol>,
-    /// Number of A's first rank in UCI moves; found out otherwise (by First Rank; else UCI_Variant means 1)
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=1))]
-    rank_base_a: Option<u8>,
-    /// Number of B's first rank
-    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=1))]
-    rank_base_b: Option<u8>,
-    /// Table of hce and net: players, in MiB
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65536))]
-    hash: u32,
-
-    /// Pairs to play at most
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
-    pairs: u64,
+pub(crate) struct GameArgs {
     /// Nodes a move
     #[arg(long, group = "limit", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Option<u64>,
@@ -169,8 +145,6 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
-    #[command(flatten)]
-    pub(crate) sprt: SprtArgs,
     /// Adjudicate a win when both players say so, by this score in centipawns
     #[arg(long, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=32_000))]
     win_score: Option<i32>,
@@ -199,7 +173,45 @@ pub(crate) struct RunArgs {
     /// Seconds for an answer to stop
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     stop_timeout: u64,
+}
 
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The new player: hce, net:FILE, or the command of a UCI or UCCI engine
+    #[arg(long, value_name = "PLAYER")]
+    a: String,
+    /// The old player
+    #[arg(long, value_name = "PLAYER")]
+    b: String,
+    /// An option of A (a button without =); may be given again
+    #[arg(long, value_name = "NAME=VALUE")]
+    option_a: Vec<String>,
+    /// An option of B
+    #[arg(long, value_name = "NAME=VALUE")]
+    option_b: Vec<String>,
+    /// Protocol of A, uci or ucci; both are tried otherwise
+    #[arg(long)]
+    protocol_a: Option<Protocol>,
+    /// Protocol of B
+    #[arg(long)]
+    protocol_b: Option<Protocol>,
+    /// Number of A's first rank in UCI moves; found out otherwise (by First Rank; else UCI_Variant means 1)
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=1))]
+    rank_base_a: Option<u8>,
+    /// Number of B's first rank
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=1))]
+    rank_base_b: Option<u8>,
+    /// Table of hce and net: players, in MiB
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    hash: u32,
+
+    /// Pairs to play at most
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pairs: u64,
+    #[command(flatten)]
+    games: GameArgs,
+    #[command(flatten)]
+    pub(crate) sprt: SprtArgs,
     /// Journal of finished pairs: the same command with it continues the match
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -223,22 +235,32 @@ impl RunArgs {
             players: [a, b],
             hash_mib: self.hash as usize,
             pairs: self.pairs,
-            seed: self.seed,
-            openings: self.openings(),
-            settings: GameSettings {
-                rules: self.rules,
-                limit: self.limit()?,
-                margin_ms: self.margin,
-                adjudication: self.adjudication(),
-            },
-            waits: Waits {
-                start: Duration::from_secs(self.start_timeout),
-                thought: Duration::from_secs(self.hang_timeout),
-                stop: Duration::from_secs(self.stop_timeout),
-            },
+            seed: self.games.seed,
+            openings: self.games.openings(),
+            settings: self.games.settings()?,
+            waits: self.games.waits(),
             sprt: self.sprt.sprt()?,
-            concurrency: usize::from(self.concurrency),
+            concurrency: usize::from(self.games.concurrency),
         })
+    }
+}
+
+impl GameArgs {
+    fn settings(&self) -> anyhow::Result<GameSettings> {
+        Ok(GameSettings {
+            rules: self.rules,
+            limit: self.limit()?,
+            margin_ms: self.margin,
+            adjudication: self.adjudication(),
+        })
+    }
+
+    fn waits(&self) -> Waits {
+        Waits {
+            start: Duration::from_secs(self.start_timeout),
+            thought: Duration::from_secs(self.hang_timeout),
+            stop: Duration::from_secs(self.stop_timeout),
+        }
     }
 
     fn limit(&self) -> anyhow::Result<Limit> {

@@ -62,6 +62,9 @@ pub struct ExternalPlayer {
     halt: Arc<AtomicBool>,
     running: Option<Running>,
     info: PlayerInfo,
+    /// Options that are set before each game, besides those of the spec.
+    tuned: Vec<(String, String)>,
+    introduction: Introduction,
 }
 
 struct Running {
@@ -101,7 +104,25 @@ fn wait_for(
 impl ExternalPlayer {
     /// A player not started yet. While `halt` is set it does not think.
     pub fn new(spec: EngineSpec, waits: Waits, halt: Arc<AtomicBool>) -> ExternalPlayer {
-        ExternalPlayer { spec, waits, halt, running: None, info: PlayerInfo::default() }
+        ExternalPlayer {
+            spec,
+            waits,
+            halt,
+            running: None,
+            info: PlayerInfo::default(),
+            tuned: Vec::new(),
+            introduction: Introduction::default(),
+        }
+    }
+
+    /// Options to set before the next game, and again when the engine has to be started anew.
+    pub(crate) fn tune(&mut self, options: Vec<(String, String)>) {
+        self.tuned = options;
+    }
+
+    /// What the engine said of an option when it was started: all after its name.
+    pub(crate) fn announced(&self, name: &str) -> Option<&str> {
+        self.introduction.option(name)
     }
 
     fn start_error(&self, what: String) -> StartError {
@@ -146,6 +167,7 @@ impl ExternalPlayer {
         if let Err(no_word) = wait_for(&process, "readyok", self.patience_to_start(), &mut |_| {}) {
             return Err(self.silent(&mut process, "readyok", &no_word));
         }
+        self.introduction = introduction;
         Ok(Running { process, dialect, new_game })
     }
 
@@ -201,6 +223,9 @@ impl ExternalPlayer {
 
     /// Tells a running engine of a new game and waits until it has done everything of the last one.
     fn renew(&self, running: &Running) -> Result<(), NoWord> {
+        for (name, value) in &self.tuned {
+            running.process.send(&running.dialect.set_option(name, Some(value)));
+        }
         if let Some(line) = running.new_game {
             running.process.send(line);
         }

@@ -1,4 +1,4 @@
-//! The journal of a match: its only truth.
+//! The journal of a match or a tuning: its only truth.
 //!
 //! One JSON object a line. The first holds the plan, each other one a finished pair, in the order in
 //! which they finished. Each ends with its own check, so that a line stands whole or not at all:
@@ -15,14 +15,31 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::record::PairRecord;
 
-/// Name and version of the format.
-const FORMAT: &str = "chuhe-match/1";
+/// What a journal holds of each pair.
+pub trait Entry: Serialize + DeserializeOwned {
+    /// Name and version of the format.
+    const FORMAT: &'static str;
+
+    /// The pair's number.
+    fn number(&self) -> u64;
+}
+
+impl Entry for PairRecord {
+    const FORMAT: &'static str = "chuhe-match/1";
+
+    fn number(&self) -> u64 {
+        self.pair
+    }
+}
 
 /// Before a line's check.
 const CHECK: &str = ",\"crc\":\"";
@@ -73,17 +90,18 @@ pub enum JournalError {
 }
 
 /// An open journal, locked against other runs.
-pub struct Journal {
+pub struct Journal<E> {
     file: File,
     path: PathBuf,
+    entries: PhantomData<E>,
 }
 
-impl Journal {
+impl<E: Entry> Journal<E> {
     /// Opens or begins the journal of a plan and gives the pairs it holds, by number.
     ///
     /// # Errors
     /// Refuses a file in use, a damaged one, and one with another plan.
-    pub fn open(path: &Path, plan: &Value) -> Result<(Journal, BTreeMap<u64, PairRecord>), JournalError> {
+    pub fn open(path: &Path, plan: &Value) -> Result<(Journal<E>, BTreeMap<u64, E>), JournalError> {
         let shown = path.display().to_string();
         let io_error = |source| JournalError::Io { path: shown.clone(), source };
         let mut file = OpenOptions::new()
@@ -102,9 +120,9 @@ impl Journal {
         file.read_to_end(&mut bytes).map_err(io_error)?;
         let (pairs, whole) = read(&bytes, plan, &shown)?;
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(io_error)?;
-        let mut journal = Journal { file, path: path.to_owned() };
+        let mut journal = Journal { file, path: path.to_owned(), entries: PhantomData };
         if whole == 0 {
-            let head = serde_json::json!({ "journal": FORMAT, "plan": plan });
+            let head = serde_json::json!({ "journal": E::FORMAT, "plan": plan });
             journal.append(&head.to_string()).map_err(io_error)?;
             sync_folder(path).map_err(io_error)?;
         }
@@ -115,7 +133,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the system refuses; the pair does not count then.
-    pub fn write(&mut self, record: &PairRecord) -> Result<(), JournalError> {
+    pub fn write(&mut self, record: &E) -> Result<(), JournalError> {
         let io_error = |source| JournalError::Io { path: self.path.display().to_string(), source };
         let body = serde_json::to_string(record).map_err(|error| io_error(error.into()))?;
         self.append(&body)
@@ -159,7 +177,7 @@ fn unsealed(line: &[u8]) -> Result<Value, String> {
 }
 
 /// The pairs in a journal's bytes, and how many bytes are whole lines.
-fn read(bytes: &[u8], plan: &Value, path: &str) -> Result<(BTreeMap<u64, PairRecord>, usize), JournalError> {
+fn read<E: Entry>(bytes: &[u8], plan: &Value, path: &str) -> Result<(BTreeMap<u64, E>, usize), JournalError> {
     let mut pairs = BTreeMap::new();
     let mut whole = 0;
     for (i, line) in bytes.split_inclusive(|&b| b == b'\n').enumerate() {
@@ -174,10 +192,10 @@ fn read(bytes: &[u8], plan: &Value, path: &str) -> Result<(BTreeMap<u64, PairRec
             Err(what) => return Err(damaged(what)),
         };
         if i == 0 {
-            check_plan(&value, plan, path)?;
+            check_plan(&value, (E::FORMAT, plan), path)?;
         } else {
-            let record: PairRecord = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
-            let number = record.pair;
+            let record: E = serde_json::from_value(value).map_err(|e| damaged(e.to_string()))?;
+            let number = record.number();
             if pairs.insert(number, record).is_some() {
                 return Err(damaged(format!("pair {number} stands here a second time")));
             }
@@ -191,14 +209,14 @@ fn read(bytes: &[u8], plan: &Value, path: &str) -> Result<(BTreeMap<u64, PairRec
     Ok((pairs, whole))
 }
 
-fn check_plan(head: &Value, plan: &Value, path: &str) -> Result<(), JournalError> {
+fn check_plan(head: &Value, (format, plan): (&str, &Value), path: &str) -> Result<(), JournalError> {
     let differs = |key: &str, found: &Value, expected: &Value| JournalError::OtherPlan {
         path: path.to_owned(),
         key: key.to_owned(),
         found: found.to_string(),
         expected: expected.to_string(),
     };
-    let format = Value::from(FORMAT);
+    let format = Value::from(format);
     if head["journal"] != format {
         return Err(differs("format", &head["journal"], &format));
     }

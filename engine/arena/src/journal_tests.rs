@@ -28,7 +28,7 @@ fn plan() -> Value {
 
 /// A journal with pairs 0, 2, 1, as bytes.
 fn written(path: &Path) -> Vec<u8> {
-    let (mut journal, pairs) = Journal::open(path, &plan()).expect("begins");
+    let (mut journal, pairs) = Journal::<PairRecord>::open(path, &plan()).expect("begins");
     assert!(pairs.is_empty());
     for pair in [0, 2, 1] {
         journal.write(&record(pair)).expect("written");
@@ -45,7 +45,8 @@ fn cut_anywhere_it_keeps_its_whole_lines() {
     let ends: Vec<usize> = (0..bytes.len()).filter(|&i| bytes[i] == b'\n').map(|i| i + 1).collect();
     for cut in 0..=bytes.len() {
         std::fs::write(&path, &bytes[..cut]).expect("cut");
-        let (journal, pairs) = Journal::open(&path, &plan()).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
+        let (journal, pairs) =
+            Journal::<PairRecord>::open(&path, &plan()).unwrap_or_else(|e| panic!("cut at {cut}: {e}"));
         drop(journal);
         let lines = ends.iter().filter(|&&end| end <= cut).count();
         assert_eq!(pairs.len(), lines.saturating_sub(1), "cut at {cut}");
@@ -65,7 +66,7 @@ fn a_flipped_byte_is_refused_or_costs_the_last_line() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         std::fs::write(&path, &damaged).expect("written");
-        match Journal::open(&path, &plan()) {
+        match Journal::<PairRecord>::open(&path, &plan()) {
             Err(error) => assert!(at < last_line - 1, "byte {at}: {error}"),
             // A flipped line end joins the last two lines to one.
             Ok((_, pairs)) if at == last_line - 1 => assert_eq!(pairs.len(), 1),
@@ -78,7 +79,7 @@ fn a_flipped_byte_is_refused_or_costs_the_last_line() {
 fn other_plans_other_files_and_other_runs_are_refused() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("journal");
-    let refused = |plan: &Value| Journal::open(&path, plan).err().expect("refused").to_string();
+    let refused = |plan: &Value| Journal::<PairRecord>::open(&path, plan).err().expect("refused").to_string();
     std::fs::write(&path, "a diary without line end").expect("written");
     assert!(refused(&plan()).contains("no journal"));
     std::fs::write(&path, "a diary\nof two lines\n").expect("written");
@@ -95,6 +96,6 @@ fn other_plans_other_files_and_other_runs_are_refused() {
     std::fs::write(&path, &twice).expect("written");
     assert!(refused(&plan()).contains("second time"));
     std::fs::write(&path, &bytes).expect("written");
-    let _open = Journal::open(&path, &plan()).expect("opens");
+    let _open = Journal::<PairRecord>::open(&path, &plan()).expect("opens");
     assert!(refused(&plan()).contains("in use"));
 }

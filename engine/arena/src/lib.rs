@@ -26,5 +26,6 @@ pub mod protocol;
 pub mod record;
 pub mod report;
 pub mod runner;
+pub mod spsa;
 pub mod stats;
 pub mod tally;

@@ -2,6 +2,7 @@
 
 mod cli;
 mod progress;
+mod tune;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run(&args),
         Command::Stats(args) => stats(&args),
+        Command::Spsa(args) => tune::run(&args),
     };
     match done {
         Ok(code) => ExitCode::from(code),
@@ -59,15 +61,7 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
         plan.concurrency
     );
     let game = Match::prepare(plan)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&stop);
-    // The first interrupt ends the match in order, a second one at once; the journal stands either way.
-    let interrupt = move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(NOT_RUN));
-        }
-    };
-    ctrlc::set_handler(interrupt).context("handling interrupts")?;
+    let stop = stop_at_interrupt()?;
     let mut progress = Progress::new(pairs, sprt);
     let summary = runner::run(&game, &outputs, &stop, &mut |event| progress.on_event(event));
     progress.finish();
@@ -96,4 +90,17 @@ fn run(args: &RunArgs) -> anyhow::Result<u8> {
         ),
     }
     Ok(NOT_RUN)
+}
+
+/// Set by the first interrupt, which ends a run in order; a second one ends it at once. The journal stands either way.
+fn stop_at_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    let interrupt = move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(NOT_RUN));
+        }
+    };
+    ctrlc::set_handler(interrupt).context("handling interrupts")?;
+    Ok(stop)
 }

@@ -10,6 +10,7 @@ use engine::search::{Limits, Searcher};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use xiangqi::Game;
+use xiangqi::judge::RuleSet;
 
 use crate::external::{EngineSpec, ExternalPlayer, Waits};
 use crate::game::GameSettings;
@@ -55,6 +56,21 @@ pub enum OpeningPlan {
         /// The greatest score of a balanced opening, in centipawns.
         balance_cp: i32,
     },
+}
+
+impl OpeningPlan {
+    /// What has to stay the same for the same openings.
+    pub(crate) fn describe(&self, openings: &Openings) -> Value {
+        match (self, openings) {
+            (OpeningPlan::Book { order, plies, .. }, Openings::Book(book)) => {
+                json!({ "book_sha256": book.digest(), "order": format!("{order:?}"), "plies": plies })
+            }
+            (OpeningPlan::Random { plies, balance_nodes, balance_cp }, _) => {
+                json!({ "random_plies": plies, "balance_nodes": balance_nodes, "balance_cp": balance_cp })
+            }
+            _ => Value::Null,
+        }
+    }
 }
 
 /// A match as it was asked for.
@@ -161,7 +177,7 @@ impl Match {
     /// When one of them cannot be used.
     pub fn prepare(plan: Plan) -> Result<Match, PlanError> {
         let ready = [make_ready(&plan.players[0])?, make_ready(&plan.players[1])?];
-        let openings = Mutex::new(make_openings(&plan)?);
+        let openings = Mutex::new(open_openings(&plan.openings, plan.settings.rules, plan.seed, plan.pairs)?);
         Ok(Match { plan, ready, openings })
     }
 
@@ -188,7 +204,7 @@ impl Match {
             "margin_ms": settings.limit.is_timed().then_some(settings.margin_ms),
             "rules": settings.rules.to_string(),
             "seed": plan.seed,
-            "openings": self.describe_openings(),
+            "openings": plan.openings.describe(&self.openings()),
             "adjudication": format!("{:?}", settings.adjudication),
             "sprt": sprt,
             "program": env!("CARGO_PKG_VERSION"),
@@ -209,18 +225,6 @@ impl Match {
                 "protocol": spec.protocol.map(|protocol| protocol.name()),
                 "rank_base": spec.rank_base,
             }),
-        }
-    }
-
-    fn describe_openings(&self) -> Value {
-        match (&self.plan.openings, &*self.openings()) {
-            (OpeningPlan::Book { order, plies, .. }, Openings::Book(book)) => {
-                json!({ "book_sha256": book.digest(), "order": format!("{order:?}"), "plies": plies })
-            }
-            (OpeningPlan::Random { plies, balance_nodes, balance_cp }, _) => {
-                json!({ "random_plies": plies, "balance_nodes": balance_nodes, "balance_cp": balance_cp })
-            }
-            _ => Value::Null,
         }
     }
 
@@ -259,11 +263,16 @@ fn make_ready(spec: &PlayerSpec) -> Result<Ready, PlanError> {
     }
 }
 
-fn make_openings(plan: &Plan) -> Result<Openings, PlanError> {
-    let rules = plan.settings.rules;
-    match &plan.openings {
+/// Opens the book, or begins with random plies.
+pub(crate) fn open_openings(
+    plan: &OpeningPlan,
+    rules: RuleSet,
+    seed: u64,
+    pairs: u64,
+) -> Result<Openings, PlanError> {
+    match plan {
         OpeningPlan::Book { path, order, plies, wrap } => {
-            let book = Book::read(path, rules, *plies, (*order, plan.seed), (plan.pairs, *wrap))?;
+            let book = Book::read(path, rules, *plies, (*order, seed), (pairs, *wrap))?;
             Ok(Openings::Book(book))
         }
         &OpeningPlan::Random { plies, balance_nodes, balance_cp } => {
@@ -279,7 +288,7 @@ fn make_openings(plan: &Plan) -> Result<Openings, PlanError> {
                     })
                 }
             };
-            Ok(Openings::Random(RandomOpenings::new(plan.seed, plies, rules, balance)))
+            Ok(Openings::Random(RandomOpenings::new(seed, plies, rules, balance)))
         }
     }
 }

@@ -113,6 +113,7 @@ impl Progress {
     }
 }
 
-fn clock(seconds: u64) -> String {
+/// `h:mm:ss`
+pub(crate) fn clock(seconds: u64) -> String {
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }

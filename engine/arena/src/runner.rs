@@ -144,7 +144,7 @@ pub fn run(
 /// Counts pairs in order.
 struct Scorer<'a> {
     game: &'a Match,
-    journal: Option<Journal>,
+    journal: Option<Journal<PairRecord>>,
     pgn: Option<(PgnWriter, PathBuf)>,
     pending: BTreeMap<u64, PairRecord>,
     next: u64,
@@ -154,7 +154,11 @@ struct Scorer<'a> {
 }
 
 impl<'a> Scorer<'a> {
-    fn new(game: &'a Match, journal: Option<Journal>, pgn: Option<&Path>) -> Result<Scorer<'a>, RunError> {
+    fn new(
+        game: &'a Match,
+        journal: Option<Journal<PairRecord>>,
+        pgn: Option<&Path>,
+    ) -> Result<Scorer<'a>, RunError> {
         let pgn = match pgn {
             Some(path) => Some((PgnWriter::create(path).map_err(|e| pgn_error(path, e))?, path.to_owned())),
             None => None,

@@ -16,6 +16,7 @@ mod output;
 mod ranks;
 pub(crate) mod running;
 pub(crate) mod session;
+mod tuning;
 pub(crate) mod values;
 
 use std::io::BufRead;

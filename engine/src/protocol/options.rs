@@ -348,7 +348,11 @@ pub fn describe(names: Names) -> Vec<String> {
         Names::Uci => format!("option name {} type {}", row.uci, Uci(&row.kind)),
         Names::Ucci => format!("option {} type {}", row.ucci, Ucci(&row.kind)),
     };
-    rows(names).map(shown).collect()
+    let tuned = match names {
+        Names::Uci => super::tuning::describe(),
+        Names::Ucci => Vec::new(),
+    };
+    rows(names).map(shown).chain(tuned).collect()
 }
 
 struct Uci<'a>(&'a RowKind);
@@ -391,6 +395,11 @@ impl Options {
     /// # Errors
     /// Where there is none of that name or the value does not fit; nothing is changed then.
     pub(crate) fn set(&mut self, names: Names, name: &str, value: &str) -> Result<Change, OptionError> {
+        if names == Names::Uci
+            && let Some(done) = super::tuning::set(name, value.trim())
+        {
+            return done.map(|()| Change::Kept);
+        }
         let row = find(names, name)?;
         self.apply(row, names, value.trim())
     }

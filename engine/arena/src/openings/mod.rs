@@ -72,7 +72,7 @@ impl Openings {
 }
 
 /// A generator for one use of a seed: streams of different (seed, number) are unrelated.
-fn stream(seed: u64, number: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn stream(seed: u64, number: u64) -> Xoshiro256PlusPlus {
     let mut outer = SplitMix64::seed_from_u64(seed);
     let mut inner = SplitMix64::seed_from_u64(outer.next_u64() ^ number);
     Xoshiro256PlusPlus::seed_from_u64(inner.next_u64())
