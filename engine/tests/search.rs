@@ -5,11 +5,7 @@ use engine::bench::POSITIONS;
 use engine::eval::EvalSource;
 use engine::protocol::game_from;
 use engine::search::{Limits, SearchResult, Searcher};
-use serde_json::Value;
-use xiangqi::judge::{self, EndReason, RuleSet};
 use xiangqi::{Game, Move, Position, Score};
-
-const MATES: &str = include_str!("../../tests/data/vectors/mates.json");
 
 fn game(fen: &str) -> Game {
     Game::new(Position::from_fen(fen).unwrap_or_else(|error| panic!("{fen}: {error}")))
@@ -84,64 +80,6 @@ fn only_the_moves_asked_for_are_searched() {
 fn without_a_legal_move_there_is_no_best_one() {
     let mated = search(&game("3k5/9/9/9/9/9/9/9/4R4/3RK4 b"), &Limits::depth(3));
     assert_eq!((mated.best, mated.score), (None, Score::mated_in(0)));
-}
-
-struct Mate {
-    id: String,
-    fen: String,
-    moves: Option<i32>,
-    none_below: i32,
-}
-
-fn mates() -> Vec<Mate> {
-    let values: Vec<Value> = serde_json::from_str(MATES).expect("mates.json is JSON");
-    let number = |value: &Value, key: &str| value[key].as_i64().map(|n| n as i32);
-    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    values
-        .iter()
-        .map(|value| Mate {
-            id: text(value, "id"),
-            fen: text(value, "fen"),
-            moves: number(value, "mate_in"),
-            none_below: number(value, "no_mate_in_fewer_than").unwrap_or(1),
-        })
-        .collect()
-}
-
-#[test]
-fn short_mates_are_found_and_none_is_invented() {
-    for mate in mates() {
-        let game = game(&mate.fen);
-        let short = mate.moves.filter(|&moves| moves <= 3);
-        let nodes = if short.is_some() { 60_000 } else { 15_000 };
-        let found = search(&game, &Limits::nodes(nodes));
-        let plies = found.score.mate_plies();
-        if let Some(plies) = plies.filter(|&plies| plies > 0) {
-            let moves = (plies + 1) / 2;
-            assert!(
-                moves >= mate.none_below,
-                "{}: mate {moves} is claimed below {}",
-                mate.id,
-                mate.none_below
-            );
-            assert_ends_in_mate(&mate.id, &game, &found, plies);
-        }
-        if let Some(moves) = short {
-            assert_eq!(plies, Some(2 * moves - 1), "{}: {:?} {:?}", mate.id, found.score, found.pv);
-        }
-    }
-}
-
-/// A mate's line need not be whole (the table may cut it), but if it is, it ends in mate.
-fn assert_ends_in_mate(id: &str, game: &Game, found: &SearchResult, plies: i32) {
-    let mut along = game.clone();
-    for &mv in &found.pv {
-        along.try_play(mv).unwrap_or_else(|error| panic!("{id}: {error}"));
-    }
-    if found.pv.len() as i32 == plies {
-        let reason = judge::status(&along, RuleSet::Competition).reason;
-        assert!(matches!(reason, Some(EndReason::Checkmate | EndReason::Stalemate)), "{id}: {:?}", found.pv);
-    }
 }
 
 #[test]

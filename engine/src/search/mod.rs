@@ -3,9 +3,11 @@
 //! No floating point and no clock takes part in what it finds: with one thread, a limit of nodes or depth and
 //! cleared tables, the result is the same on every machine and with every backend.
 
+mod check_mates;
 mod correction;
 mod history;
 pub mod limits;
+mod mates;
 mod natural_limit;
 mod node;
 mod order;
@@ -256,6 +258,7 @@ fn finish(
         let eval = if main.position().in_check() { 0 } else { main.raw_eval() };
         main.root_moves[0].score = eval;
     }
+    main.complete_mates(shared.limits.lines());
     main.report_end(depth, on_info);
     let lines = main.lines(shared.limits.lines());
     // The iteration that weak play looks at, or all there is.

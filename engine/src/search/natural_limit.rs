@@ -65,6 +65,11 @@ impl NaturalLimit {
         pos.key() ^ step.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
+    /// Plies without a capture until the limit; many where there is none.
+    pub(crate) fn plies_left(&self, pos: &Position) -> i32 {
+        self.plies - i32::from(pos.no_capture_plies())
+    }
+
     /// A raw evaluation as the search uses it: nearer to a draw as the natural limit draws near.
     #[inline]
     pub(crate) fn damped(&self, raw: i32, pos: &Position) -> i32 {

@@ -36,6 +36,13 @@ impl Thread<'_> {
         let mut whole: Vec<RootMove> = Vec::new();
         let first = 1 + (self.id as i32 & 1);
         for depth in first..=deepest {
+            if self.look_for_mate() {
+                whole.clone_from(&self.root_moves);
+                self.report_lines(completed, lines, report);
+            }
+            if self.stopped || self.is_mate_asked_for() {
+                break;
+            }
             self.root_depth = depth;
             let old_best = self.root_moves[0].mv;
             for root in &mut self.root_moves {
@@ -44,7 +51,9 @@ impl Thread<'_> {
             }
             for line in 0..lines {
                 self.seldepth = 0;
-                self.aspire(depth, line, report);
+                if line > 0 || !self.found_mate_asked_for(depth) {
+                    self.aspire(depth, line, report);
+                }
                 // Lines found so far in order; those not searched this time stay behind them.
                 self.root_moves[..=line].sort_by_key(|root| -root.score);
                 if self.stopped {
@@ -62,9 +71,7 @@ impl Thread<'_> {
             if lines > 1 {
                 whole.clone_from(&self.root_moves);
             }
-            for line in 0..lines {
-                self.report(depth, line, ScoreBound::Exact, report);
-            }
+            self.report_lines(depth, lines, report);
             settled = if self.root_moves[0].mv == old_best { settled + 1 } else { 0 };
             if self.id == 0 && self.enough(depth, settled) {
                 break;
@@ -92,24 +99,43 @@ impl Thread<'_> {
         }
     }
 
+    /// Is the best line a mate that is short enough, where one is asked for?
+    fn is_mate_asked_for(&self) -> bool {
+        let moves = self.best_mate().map(|plies| (plies.abs() + 1) / 2);
+        self.shared.limits.mate.zip(moves).is_some_and(|(wanted, moves)| moves <= wanted)
+    }
+
     fn enough(&self, depth: i32, settled: usize) -> bool {
         let limits = self.shared.limits;
-        let best = Score(self.root_moves[0].score);
-        if let (Some(wanted), Some(plies)) = (limits.mate, best.mate_plies())
-            && (plies.abs() + 1) / 2 <= wanted
-        {
+        if self.is_mate_asked_for() {
             return true;
         }
-        if limits.stop_at_mate && best.mate_plies().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK) {
+        let mate_is_near = self.best_mate().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK);
+        if limits.stop_at_mate && mate_is_near {
             return true;
         }
         if self.shared.is_pondering() || !self.shared.timer.has_clock() {
             return false;
         }
         let forced = self.root_moves.len() == 1 && depth >= 4;
-        let mate_is_near = best.mate_plies().is_some_and(|plies| depth >= plies.abs() + MATE_SLACK);
         let scale = TIME_SCALE[settled.min(TIME_SCALE.len() - 1)];
         forced || mate_is_near || self.shared.timer.soft_reached(scale, self.shared.all_nodes())
+    }
+
+    /// Where a mate in so many moves is asked for: looks for nothing else. In a window above all other scores every
+    /// pruning by evaluation is off, and lines that are too long end by themselves.
+    fn found_mate_asked_for(&mut self, depth: i32) -> bool {
+        let Some(moves) = self.shared.limits.mate else { return false };
+        let longest = (2 * i64::from(moves.max(1)) - 1).min(i64::from(MAX_PLY)) as i32;
+        let below = Score::mate_in(longest).0 - 1;
+        let before = self.root_moves.clone();
+        if self.root(below, Score::INFINITE, depth, 0) > below {
+            self.root_moves.sort_by_key(|root| -root.score);
+            return true;
+        }
+        // What lies below this window says nothing of the moves.
+        self.root_moves = before;
+        false
     }
 
     /// Searches the `line`-th best line at a depth, widening the window until the score fits.
@@ -190,6 +216,7 @@ impl Thread<'_> {
             if self.stopped {
                 return best;
             }
+            let score = self.with_proof(mv, score);
             let bound = match score {
                 _ if score >= beta => ScoreBound::Lower,
                 _ if score <= alpha => ScoreBound::Upper,
@@ -249,6 +276,12 @@ impl Thread<'_> {
         if self.told != Some((Score(best.score), bound, best.mv)) {
             let depth = if self.stopped { self.root_depth } else { completed };
             self.report(depth.max(1), 0, bound, report);
+        }
+    }
+
+    fn report_lines(&mut self, depth: i32, lines: usize, report: &mut dyn FnMut(&Info)) {
+        for line in 0..lines {
+            self.report(depth, line, ScoreBound::Exact, report);
         }
     }
 

@@ -9,6 +9,7 @@ use xiangqi::{Game, Move, PieceKind, Position, Score};
 use super::correction::{Node, Structure};
 use super::history::{Context, History, NO_PLACE, place_index};
 use super::limits::{Limits, Line, ScoreBound};
+use super::mates::MateWork;
 use super::natural_limit::NaturalLimit;
 use super::time::Timer;
 use super::tt::Table;
@@ -152,6 +153,7 @@ pub(crate) struct Thread<'a> {
     pub(crate) stopped: bool,
     /// Below this ply no null move is tried (verification).
     pub(crate) no_null_before: i32,
+    pub(crate) mates: MateWork,
 }
 
 impl<'a> Thread<'a> {
@@ -195,6 +197,7 @@ impl<'a> Thread<'a> {
             seldepth: 0,
             stopped: false,
             no_null_before: 0,
+            mates: MateWork::default(),
         }
     }
 
