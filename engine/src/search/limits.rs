@@ -70,6 +70,12 @@ impl Limits {
         self.skill.as_ref().filter(|skill| skill.weakens())
     }
 
+    /// May a search with several threads end with a helper's line? Where the depth is given, or one line is weighed
+    /// against others, it is the first thread's search that is asked for.
+    pub(crate) fn trusts_helpers(&self) -> bool {
+        self.depth.is_none() && self.mate.is_none() && self.lines() == 1
+    }
+
     /// How many lines are searched, where there are so many legal moves.
     pub(crate) fn lines(&self) -> usize {
         let least = if self.weakening().is_some() { Skill::LINES } else { 1 };

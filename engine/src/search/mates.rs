@@ -168,7 +168,7 @@ impl Thread<'_> {
         };
         let legal = game.position().legal_moves();
         let stored = known(game.position(), left).and_then(|entry| entry.mv).filter(|mv| legal.contains(mv));
-        let candidates = stored.iter().chain(legal.iter()).copied();
+        let mut candidates = stored.iter().chain(legal.iter()).copied();
         let leads_there = |mv: &Move| {
             if game.try_play(*mv).is_err() {
                 return false;
@@ -178,7 +178,7 @@ impl Thread<'_> {
             game.undo();
             leads
         };
-        { candidates }.find(leads_there).or(stored)
+        candidates.find(leads_there).or(stored)
     }
 
     /// A root move's score, with what has been proved of it.

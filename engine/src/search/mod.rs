@@ -20,9 +20,10 @@ mod skill;
 mod thread;
 mod time;
 pub mod tt;
+mod vote;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use xiangqi::judge::Rules;
 use xiangqi::{Game, Move, Position, Score};
@@ -33,9 +34,10 @@ pub use skill::Skill;
 use crate::eval::{EvalSource, Evaluation};
 use crate::numa::{Binding, NumaPolicy, PinGuard, PolicyError, Topology};
 use natural_limit::NaturalLimit;
-use thread::{Shared, Thread, ThreadState};
+use thread::{Progress, Shared, Thread, ThreadState};
 use time::{NodeClocks, Timer};
 use tt::{Table, TableView};
+use vote::Ballot;
 
 /// The most threads a search takes.
 pub const MAX_THREADS: usize = 1024;
@@ -175,7 +177,7 @@ impl Searcher {
             limits,
             timer: Timer::new(limits, self.node_clocks.left(limits, side)),
             over: AtomicBool::new(false),
-            nodes: self.threads.iter().map(|_| AtomicU64::new(0)).collect(),
+            progress: self.threads.iter().map(|_| Progress::default()).collect(),
         };
         let found = search_on_threads(&mut self.threads, &shared, &self.binding, game, &moves, on_info);
         self.node_clocks.spend(limits, side, found.nodes);
@@ -207,20 +209,28 @@ fn search_on_threads(
 ) -> SearchResult {
     let (main_state, helpers) = states.split_at_mut(1);
     let mut main = Thread::new(0, &mut main_state[0], shared, game.clone(), moves);
-    let depth = std::thread::scope(|scope| {
+    let mut depth = 0;
+    let ballots: Vec<Ballot> = std::thread::scope(|scope| {
+        let mut handles = Vec::new();
         for (i, state) in helpers.iter_mut().enumerate() {
             let work = move || {
                 let _bound = bind(binding, i + 1);
-                Thread::new(i + 1, state, shared, game.clone(), moves).iterate(&mut |_| {});
+                let mut helper = Thread::new(i + 1, state, shared, game.clone(), moves);
+                let depth = helper.iterate(&mut |_| {});
+                Ballot { depth, root: helper.root_moves.swap_remove(0) }
             };
             // Where the system gives no more threads, those that there are search.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            handles.extend(std::thread::Builder::new().spawn_scoped(scope, work));
         }
         let _bound = bind(binding, 0);
-        let depth = main.iterate(on_info);
+        depth = main.iterate(on_info);
         shared.over.store(true, Relaxed);
-        depth
+        let ended = handles.into_iter().map(|handle| handle.join());
+        ended.map(|ballot| ballot.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     });
+    if shared.limits.trusts_helpers() {
+        depth = vote::take_best(&mut main.root_moves, depth, ballots);
+    }
     finish(&mut main, shared, depth, on_info)
 }
 

@@ -1,7 +1,5 @@
 //! Iterative deepening with aspiration windows over the root's moves, for one thread.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use xiangqi::score::MAX_PLY;
 use xiangqi::{MoveList, Score};
 
@@ -34,8 +32,10 @@ impl Thread<'_> {
         let mut completed = 0;
         let mut settled = 0usize;
         let mut whole: Vec<RootMove> = Vec::new();
-        let first = 1 + (self.id as i32 & 1);
-        for depth in first..=deepest {
+        for depth in 1..=deepest {
+            if !self.shared.takes_up(self.id, depth) {
+                continue;
+            }
             if self.look_for_mate() {
                 whole.clone_from(&self.root_moves);
                 self.report_lines(completed, lines, report);
@@ -77,7 +77,7 @@ impl Thread<'_> {
                 break;
             }
         }
-        self.shared.nodes[self.id].store(self.nodes, Relaxed);
+        self.shared.note_nodes(self.id, self.nodes);
         completed
     }
 
@@ -287,7 +287,7 @@ impl Thread<'_> {
 
     fn report(&mut self, depth: i32, line: usize, bound: ScoreBound, report: &mut dyn FnMut(&Info)) {
         let root: &RootMove = &self.root_moves[line];
-        self.shared.nodes[self.id].store(self.nodes, Relaxed);
+        self.shared.note_nodes(self.id, self.nodes);
         let score = if root.score == -Score::INFINITE { root.previous_score } else { root.score };
         if line == 0 {
             self.told = Some((Score(score), bound, root.mv));

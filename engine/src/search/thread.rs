@@ -1,6 +1,6 @@
 //! One search thread: its tables, its game, and what every node needs.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use xiangqi::judge::{self, EndReason, GameResult, Rules, SearchVerdict};
 use xiangqi::score::MAX_PLY;
@@ -41,13 +41,40 @@ pub(crate) struct Shared<'a> {
     pub(crate) timer: Timer,
     /// Set by the main thread when the search is over.
     pub(crate) over: AtomicBool,
-    /// Nodes of each thread, brought up to date now and then.
-    pub(crate) nodes: Vec<AtomicU64>,
+    /// How far each thread is.
+    pub(crate) progress: Vec<Progress>,
+}
+
+/// How far a thread is, brought up to date now and then. On cache lines of its own (two: processors fetch pairs), so
+/// that no thread waits for another's writing.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Progress {
+    nodes: AtomicU64,
+    /// The depth that it searches.
+    depth: AtomicI32,
 }
 
 impl Shared<'_> {
     pub(crate) fn all_nodes(&self) -> u64 {
-        self.nodes.iter().map(|count| count.load(Relaxed)).sum()
+        self.progress.iter().map(|thread| thread.nodes.load(Relaxed)).sum()
+    }
+
+    /// Notes a thread's nodes.
+    pub(crate) fn note_nodes(&self, thread: usize, nodes: u64) {
+        self.progress[thread].nodes.store(nodes, Relaxed);
+    }
+
+    /// Shall a thread search this depth? Helpers leave out what half of the threads or more are at already: deeper
+    /// ones fill the table with what the others will need. The first thread leaves nothing out.
+    pub(crate) fn takes_up(&self, thread: usize, depth: i32) -> bool {
+        let others = self.progress.iter().enumerate().filter(|&(id, _)| id != thread);
+        let there = others.filter(|(_, other)| other.depth.load(Relaxed) >= depth).count();
+        let takes = thread == 0 || 2 * there < self.progress.len();
+        if takes {
+            self.progress[thread].depth.store(depth, Relaxed);
+        }
+        takes
     }
 
     pub(crate) fn is_pondering(&self) -> bool {
@@ -56,7 +83,7 @@ impl Shared<'_> {
 
     /// The nodes at which a thread ends by itself: exact where there is but one.
     fn node_limit(&self) -> u64 {
-        if self.nodes.len() > 1 {
+        if self.progress.len() > 1 {
             return u64::MAX;
         }
         let asked = self.limits.nodes.unwrap_or(u64::MAX);
@@ -290,7 +317,7 @@ impl<'a> Thread<'a> {
     #[cold]
     fn poll(&mut self) {
         let shared = self.shared;
-        shared.nodes[self.id].store(self.nodes, Relaxed);
+        shared.note_nodes(self.id, self.nodes);
         let limits = shared.limits;
         let asked = limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed));
         let pondering = shared.is_pondering();
@@ -299,7 +326,7 @@ impl<'a> Thread<'a> {
         }
         let out_of_time = self.id == 0 && !pondering && shared.timer.hard_reached(shared.all_nodes());
         let out_of_nodes = self.id == 0
-            && shared.nodes.len() > 1
+            && shared.progress.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);
         // The first iteration takes a moment and makes the difference between a searched move and a guess.
         let broken_off = (asked || out_of_time) && self.root_depth > 1;
