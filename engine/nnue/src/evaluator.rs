@@ -65,9 +65,7 @@ impl Evaluator {
 
     /// The same with the raw output.
     pub fn evaluate_full(&mut self, position: &Position) -> Eval {
-        for perspective in Color::ALL {
-            self.bring_up_to_date(position, perspective);
-        }
+        self.update(position);
         let net = &*self.net;
         let side = position.side_to_move();
         let ply = self.stack.top();
@@ -78,6 +76,13 @@ impl Evaluator {
             (net.kernels.forward)(&net.stacks[stack], sums, net.arch.activation(), &mut self.scratch);
         raw += own.psqt(net, stack) - other.psqt(net, stack);
         Eval { raw, cp: raw_to_cp(raw) }
+    }
+
+    /// Brings the sums up to date without evaluating: what [`Evaluator::evaluate`] does first.
+    pub fn update(&mut self, position: &Position) {
+        for perspective in Color::ALL {
+            self.bring_up_to_date(position, perspective);
+        }
     }
 
     /// Makes the top accumulator of a perspective that of `position`.
