@@ -11,6 +11,7 @@
 //! | `TILE` | lines of sums that `update` keeps in registers over many rows, even |
 //! | `CHAINS` | sums of one output that `affine` keeps apart, so that no add waits for the one before |
 //! | `supported() -> bool` | has this CPU the features? |
+//! | `KERNELS` | the table that calls `update` and `forward`; handed out by `detect`, where `supported()` |
 //! | `zero() -> Vector` | all bits 0 |
 //! | `add_16 sub_16 add_32 sub_32 (Vector, Vector) -> Vector` | modulo 2^16, 2^32 |
 //! | `clip(Vector) -> Vector` | signed words to `0..=FT_MAX` |
@@ -35,16 +36,6 @@ macro_rules! kernels {
 
         /// Registers of a line.
         const PARTS: usize = parts::<Vector>();
-
-        static KERNELS: Kernels = Kernels {
-            pack_lanes: PACK_LANES,
-            // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
-            update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
-            // SAFETY: as above.
-            forward: |stack, sides, activation, scratch| unsafe {
-                forward(stack, sides, activation, scratch)
-            },
-        };
 
         /// The kernels, if this CPU has the features.
         pub(in crate::kernels) fn detect() -> Option<&'static Kernels> {

@@ -34,4 +34,12 @@ fn dot(sums: Vector, x: Vector, weights: Vector) -> Vector {
     vreinterpretq_u8_s32(sums)
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("neon,dotprod");

@@ -114,4 +114,12 @@ pub(super) fn total(sums: Vector) -> i32 {
     sse41::total(_mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256::<1>(sums)))
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("avx2,popcnt");

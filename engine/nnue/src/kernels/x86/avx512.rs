@@ -110,4 +110,12 @@ pub(super) fn total(sums: Vector) -> i32 {
     _mm512_reduce_add_epi32(sums)
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("avx512f,avx512bw,avx512dq,avx512vl,popcnt");

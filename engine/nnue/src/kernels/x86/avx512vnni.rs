@@ -22,4 +22,12 @@ fn dot(sums: Vector, x: Vector, weights: Vector) -> Vector {
     _mm512_dpbusd_epi32(sums, x, weights)
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,popcnt");

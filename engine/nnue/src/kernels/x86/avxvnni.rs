@@ -22,4 +22,12 @@ fn dot(sums: Vector, x: Vector, weights: Vector) -> Vector {
     _mm256_dpbusd_avx_epi32(sums, x, weights)
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("avx2,avxvnni,popcnt");

@@ -121,4 +121,12 @@ pub(super) fn total(sums: Vector) -> i32 {
     _mm_cvtsi128_si32(_mm_add_epi32(pairs, _mm_shuffle_epi32::<0b10_11_00_01>(pairs)))
 }
 
+static KERNELS: Kernels = Kernels {
+    pack_lanes: PACK_LANES,
+    // SAFETY: `KERNELS` is reached through `detect` alone, which asked the CPU for the features.
+    update: |rows, source, add, sub, target| unsafe { update(rows, source, add, sub, target) },
+    // SAFETY: as above.
+    forward: |stack, sides, activation, scratch| unsafe { forward(stack, sides, activation, scratch) },
+};
+
 kernels!("sse4.1,ssse3,popcnt");
