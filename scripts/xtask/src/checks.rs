@@ -2,7 +2,7 @@
 
 use std::env;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -79,6 +79,7 @@ fn stages(tools: &Path, full: bool) -> Vec<Stage> {
     if full {
         stages.push(agree());
         stages.extend(fuzz(tools));
+        stages.extend(["test-aarch64", "test-avx512"].map(emulated));
     }
     stages
 }
@@ -88,6 +89,12 @@ fn agree() -> Stage {
     let program =
         env::current_exe().map_or_else(|_| "xtask".to_owned(), |path| path.to_string_lossy().into_owned());
     Stage { name: "agree", program, args: vec!["agree"], environment: Vec::new() }
+}
+
+/// What CPUs other than this one's compute, under emulators that are downloaded when they are wanted.
+fn emulated(name: &'static str) -> Stage {
+    let program = root().join(format!("scripts/{name}.sh")).to_string_lossy().into_owned();
+    Stage { name, program, args: Vec::new(), environment: Vec::new() }
 }
 
 /// Every fuzz target for a short time, where somebody has set up cargo-fuzz. Seeds and crashers are replayed by the
@@ -104,7 +111,37 @@ fn fuzz(tools: &Path) -> Option<Stage> {
     Some(Stage { name: "fuzz", program, args: vec!["all", SECONDS_A_TARGET], environment: Vec::new() })
 }
 
-/// Runs the stages; all of them even when one fails, so that one run shows everything. True when all passed.
+/// How a stage ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed,
+    /// What it needs cannot be had here, as it has said.
+    Skipped,
+}
+
+impl Outcome {
+    fn of(status: ExitStatus) -> Outcome {
+        match status.code() {
+            Some(0) => Outcome::Passed,
+            Some(EXIT_SKIPPED) => Outcome::Skipped,
+            _ => Outcome::Failed,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Outcome::Passed => "passed",
+            Outcome::Failed => "FAILED",
+            Outcome::Skipped => "SKIPPED",
+        }
+    }
+}
+
+/// How a script says that it could not run: the convention of automake's tests.
+const EXIT_SKIPPED: i32 = 77;
+
+/// Runs the stages; all of them even when one fails, so that one run shows everything. True when none failed.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let tools = root().join("third_party/tools/bin");
     let mut stages = stages(&tools, args.full);
@@ -119,14 +156,14 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     for stage in &stages {
         let started = Instant::now();
         eprintln!("\n== {} ==", stage.name);
-        let passed = run_stage(stage, args.full)?;
-        done.push((stage.name, passed, started.elapsed()));
+        let outcome = run_stage(stage, args.full)?;
+        done.push((stage.name, outcome, started.elapsed()));
     }
     println!("\n{}", table(&done));
-    Ok(done.iter().all(|(_, passed, _)| *passed))
+    Ok(done.iter().all(|(_, outcome, _)| *outcome != Outcome::Failed))
 }
 
-fn run_stage(stage: &Stage, full: bool) -> Result<bool> {
+fn run_stage(stage: &Stage, full: bool) -> Result<Outcome> {
     let mut command = Command::new(&stage.program);
     command.args(&stage.args).current_dir(root()).stdin(Stdio::null());
     command.envs(stage.environment.iter().copied());
@@ -134,14 +171,13 @@ fn run_stage(stage: &Stage, full: bool) -> Result<bool> {
         command.env("CHUHE_FULL", "1");
     }
     let status = command.status().with_context(|| format!("starting {}", stage.program))?;
-    Ok(status.success())
+    Ok(Outcome::of(status))
 }
 
-fn table(done: &[(&str, bool, Duration)]) -> String {
-    let mut text = String::from("stage       result    seconds\n");
-    for (name, passed, time) in done {
-        let result = if *passed { "passed" } else { "FAILED" };
-        text.push_str(&format!("{name:<10}  {result:<8}  {:>7.1}\n", time.as_secs_f32()));
+fn table(done: &[(&str, Outcome, Duration)]) -> String {
+    let mut text = String::from("stage         result    seconds\n");
+    for (name, outcome, time) in done {
+        text.push_str(&format!("{name:<12}  {:<8}  {:>7.1}\n", outcome.word(), time.as_secs_f32()));
     }
     text
 }
@@ -152,9 +188,18 @@ mod tests {
 
     #[test]
     fn the_table_names_what_failed() {
-        let shown = table(&[("fmt", true, Duration::from_millis(1500)), ("clippy", false, Duration::ZERO)]);
+        let shown = table(&[
+            ("fmt", Outcome::Passed, Duration::from_millis(1500)),
+            ("clippy", Outcome::Failed, Duration::ZERO),
+            ("test-avx512", Outcome::Skipped, Duration::from_secs(2)),
+        ]);
         let lines: Vec<_> = shown.lines().skip(1).collect();
-        assert_eq!(lines, ["fmt         passed        1.5", "clippy      FAILED        0.0"]);
+        let expected = [
+            "fmt           passed        1.5",
+            "clippy        FAILED        0.0",
+            "test-avx512   SKIPPED       2.0",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]
@@ -168,7 +213,7 @@ mod tests {
         let tools = tempfile::tempdir()?;
         std::fs::write(tools.path().join("cargo-fuzz"), "")?;
         let names: Vec<_> = stages(tools.path(), true).iter().map(|stage| stage.name).collect();
-        assert_eq!(names.last(), Some(&"fuzz"));
+        assert_eq!(names[6..], ["fuzz", "test-aarch64", "test-avx512"]);
         Ok(())
     }
 }
