@@ -6,6 +6,7 @@
 mod check_mates;
 mod correction;
 mod history;
+mod learning;
 pub mod limits;
 mod mates;
 mod natural_limit;
@@ -14,6 +15,7 @@ mod order;
 pub mod parameters;
 mod quiescence;
 mod reductions;
+mod refutations;
 mod root;
 pub mod see;
 mod skill;

@@ -3,9 +3,10 @@
 //! One long function in numbered steps; what it prunes and why is said at each step.
 
 use xiangqi::score::MAX_PLY;
-use xiangqi::{Move, MoveList, Score};
+use xiangqi::{MoveList, Score};
 
 use super::history::place_index;
+use super::learning::history_bonus;
 use super::order::{Hints, MovePicker};
 use super::parameters as p;
 use super::reductions::{PLY, late_move_count, reduction};
@@ -13,16 +14,6 @@ use super::see::see_at_least;
 use super::thread::{Frame, Thread, Verdict};
 use super::tt::{Bound, Entry, NO_DEPTH, NO_EVAL};
 use crate::eval::hce::exchange_value;
-
-/// What a move that refutes a node at this depth earns in the histories.
-fn history_bonus(depth: i32) -> i32 {
-    (p::history_square() * depth * depth + p::history_slope() * depth).min(p::history_most())
-}
-
-/// What moves lose that were tried there before it.
-fn history_malus(depth: i32) -> i32 {
-    (p::malus_square() * depth * depth + p::malus_slope() * depth).min(p::malus_most())
-}
 
 /// How far below alpha an evaluation is when only captures are looked at.
 fn razor_margin(depth: i32) -> i32 {
@@ -546,112 +537,5 @@ impl Thread<'_> {
             self.shared.table.store(key, ply, &entry);
         }
         eval
-    }
-
-    /// A reduced search after passing; `Some` if it reaches beta (verified at great depth).
-    fn null_move(&mut self, beta: i32, depth: i32, ply: i32, eval: i32, cut_node: bool) -> Option<i32> {
-        let reduced = depth
-            - p::null_move_reduction()
-            - depth / p::null_move_divisor()
-            - ((eval - beta) / p::null_move_eval_step()).min(3);
-        self.make_null(ply);
-        let score = -self.negamax::<false>(-beta, -beta + 1, reduced, ply + 1, !cut_node);
-        self.unmake_null();
-        if self.stopped || score < beta {
-            return None;
-        }
-        // A win found after passing is not proven by it.
-        let score = if Score(score).is_decided() { beta } else { score };
-        if depth < p::null_verification_depth() || self.no_null_before > 0 {
-            return Some(score);
-        }
-        self.no_null_before = ply + reduced.max(1) * 3 / 4;
-        let verified = self.negamax::<false>(beta - 1, beta, reduced.max(1), ply, false);
-        self.no_null_before = 0;
-        (!self.stopped && verified >= beta).then_some(score)
-    }
-
-    fn probcut(
-        &mut self,
-        raised: i32,
-        depth: i32,
-        ply: i32,
-        static_eval: i32,
-        cut_node: bool,
-        table_move: Option<Move>,
-    ) -> Option<i32> {
-        let hints = Hints { table_move, killers: [None; 2], counter: None, context: self.context(ply) };
-        let mut picker = MovePicker::captures(self.position(), hints);
-        let key = self.table_key();
-        while let Some(mv) = picker.next(self.game.position(), &self.state.history) {
-            if !self.position().is_legal(mv) || !see_at_least(self.position(), mv, raised - static_eval) {
-                continue;
-            }
-            self.make(mv, ply);
-            let mut score = -self.quiescence::<false>(-raised, -raised + 1, ply + 1, 0);
-            if score >= raised {
-                score = -self.negamax::<false>(-raised, -raised + 1, depth - 4, ply + 1, !cut_node);
-            }
-            self.unmake();
-            if self.stopped {
-                return None;
-            }
-            if score >= raised && !Score(score).is_rule_win() {
-                let eval = NO_EVAL;
-                let entry =
-                    Entry { mv: Some(mv), score, eval, depth: depth - 3, bound: Bound::Lower, pv: false };
-                if !self.frame(ply).judged {
-                    self.shared.table.store(key, ply, &entry);
-                }
-                return Some(score);
-            }
-        }
-        None
-    }
-
-    /// `mv` refuted the node; those tried before it did not.
-    fn learn(&mut self, mv: Move, quiets: &[Move], captures: &[Move], depth: i32, ply: i32) {
-        let (bonus, malus) = (history_bonus(depth), history_malus(depth));
-        let context = self.context(ply);
-        let pos = self.game.position();
-        let history = &mut self.state.history;
-        let Some(piece) = pos.piece_on(mv.from()) else { return };
-        match pos.piece_on(mv.to()) {
-            Some(captured) => history.learn_capture(piece, mv.to(), captured.kind(), bonus),
-            None => {
-                history.learn_quiet(piece, mv, &context, bonus);
-                history.set_counter(context.previous[0], mv);
-                for &other in quiets {
-                    if let Some(piece) = pos.piece_on(other.from()) {
-                        history.learn_quiet(piece, other, &context, -malus);
-                    }
-                }
-            }
-        }
-        for &other in captures {
-            if let (Some(piece), Some(captured)) = (pos.piece_on(other.from()), pos.piece_on(other.to())) {
-                history.learn_capture(piece, other.to(), captured.kind(), -malus);
-            }
-        }
-        if pos.piece_on(mv.to()).is_none() {
-            let killers = &mut self.frame(ply).killers;
-            if killers[0] != Some(mv) {
-                killers[1] = killers[0];
-                killers[0] = Some(mv);
-            }
-        }
-    }
-
-    /// The last move, if it was quiet, led the other side to where nothing helps it: it earns as much.
-    fn learn_previous(&mut self, depth: i32, ply: i32) {
-        let Some(change) = self.game.last_change().filter(|_| ply > 0) else { return };
-        if change.captured.is_some() || self.frame_before(ply, 1).null_move {
-            return;
-        }
-        let bonus = history_bonus(depth) * p::previous_share() / 64;
-        let previous = self.context(ply - 1).previous;
-        let history = &mut self.state.history;
-        history.learn_butterfly(change.piece, Move::new(change.from, change.to), bonus);
-        history.learn_continuation(place_index(change.piece, change.to), previous, bonus);
     }
 }

@@ -213,7 +213,7 @@ mod tests {
         let tools = tempfile::tempdir()?;
         std::fs::write(tools.path().join("cargo-fuzz"), "")?;
         let names: Vec<_> = stages(tools.path(), true).iter().map(|stage| stage.name).collect();
-        assert_eq!(names[6..], ["fuzz", "test-aarch64", "test-avx512"]);
+        assert_eq!(names[6..], ["agree", "fuzz", "test-aarch64", "test-avx512"]);
         Ok(())
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct SpsaArgs {
     /// A number to tune, as on OpenBench: NAME,VALUE,MIN,MAX,C_END,R_END; may be given again
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     param: Vec<String>,
-    /// Numbers to tune from a TOML file: tables [[parameter]] of name, value, min, max, c_end, r_end (0.002 if not given)
+    /// Numbers to tune from a TOML file: tables `parameter` of name, value, min, max, c_end, r_end (0.002 if not given)
     #[arg(long, value_name = "FILE")]
     params: Option<PathBuf>,
     /// Numbers of Chuhe's own search (built with the feature tune), by the steps in its source: all, or names with commas
