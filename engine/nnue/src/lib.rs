@@ -12,6 +12,7 @@ mod aligned;
 mod cache;
 mod evaluator;
 mod kernels;
+pub mod memory;
 mod net;
 mod permute;
 mod stack;

@@ -6,9 +6,12 @@ use thiserror::Error;
 
 use crate::aligned::{Bytes, Ints, SignedBytes, Words};
 use crate::kernels::{Backend, BackendError, Kernels};
+use crate::memory;
 use crate::permute::{self, Groups};
 
-/// A net ready to evaluate with one backend. Share it by `Arc`.
+/// A net ready to evaluate with one backend. Share it by `Arc`; a clone is a whole copy, in memory near the thread
+/// that makes it.
+#[derive(Clone)]
 pub struct EngineNet {
     pub(crate) arch: Architecture,
     pub(crate) backend: Backend,
@@ -22,11 +25,19 @@ pub struct EngineNet {
 /// The feature transformer's rows: for each feature its weights in [`Groups`] of whole lines and, with
 /// PSQT, a last line of one 32-bit value per stack ([`Words::int`]). One stretch of memory a feature.
 pub(crate) struct FeatureRows {
-    weights: Vec<Words>,
+    weights: Box<[Words]>,
     /// Lines of weights, an even number.
     sums: usize,
     /// Lines of a row.
     width: usize,
+}
+
+impl Clone for FeatureRows {
+    fn clone(&self) -> FeatureRows {
+        let mut weights = memory::filled(Words::zero(), self.weights.len());
+        weights.copy_from_slice(&self.weights);
+        FeatureRows { weights, ..*self }
+    }
 }
 
 impl FeatureRows {
@@ -44,6 +55,7 @@ impl FeatureRows {
 }
 
 /// One output stack.
+#[derive(Clone)]
 pub(crate) struct Stack {
     pub(crate) dense1: Dense,
     pub(crate) dense2: Dense,
@@ -53,6 +65,7 @@ pub(crate) struct Stack {
 }
 
 /// A dense layer, weights by blocks of four inputs ([`permute::dense`]).
+#[derive(Clone)]
 pub(crate) struct Dense {
     /// Sixteen outputs a line.
     pub(crate) biases: Vec<Ints>,
@@ -124,8 +137,8 @@ fn neurons(arch: &Architecture) -> Groups {
     Groups { count, len, padded: len.next_multiple_of(Bytes::zero().0.len()) }
 }
 
-fn feature_rows(net: &QuantisedNet, order: &[usize], sums: usize, width: usize) -> Vec<Words> {
-    let mut rows = vec![Words::zero(); net.arch.inputs() * width];
+fn feature_rows(net: &QuantisedNet, order: &[usize], sums: usize, width: usize) -> Box<[Words]> {
+    let mut rows = memory::filled(Words::zero(), net.arch.inputs() * width);
     for (to, from) in rows.chunks_exact_mut(width).zip(net.layers.ft_weights.rows()) {
         permute::row(from, order, &mut to[..sums]);
     }

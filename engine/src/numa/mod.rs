@@ -6,6 +6,7 @@
 //! ```
 //! Threads are bound on Linux; elsewhere a policy is read and reported, and binds nothing.
 
+pub(crate) mod copies;
 mod policy;
 mod system;
 
@@ -79,7 +80,16 @@ impl Binding {
 
     /// The CPUs on which a thread (from 0) is to run; `None` where it is not bound.
     pub fn cpus_of(&self, thread: usize) -> Option<&[usize]> {
-        let &node = self.places.get(thread)?;
+        self.cpus_of_node(self.node_of(thread)?)
+    }
+
+    /// The node of a thread (from 0); `None` where it is not bound.
+    pub fn node_of(&self, thread: usize) -> Option<usize> {
+        self.places.get(thread).copied()
+    }
+
+    /// The CPUs of a node.
+    pub fn cpus_of_node(&self, node: usize) -> Option<&[usize]> {
         self.nodes.get(node).map(Vec::as_slice)
     }
 

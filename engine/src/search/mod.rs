@@ -34,7 +34,7 @@ pub use limits::{Clock, Info, Limits, Line, ScoreBound, SearchResult};
 pub use skill::Skill;
 
 use crate::eval::{EvalSource, Evaluation};
-use crate::numa::{Binding, NumaPolicy, PinGuard, PolicyError, Topology};
+use crate::numa::{Binding, NumaPolicy, PinGuard, PolicyError, Topology, copies};
 use natural_limit::NaturalLimit;
 use thread::{Progress, Shared, Thread, ThreadState};
 use time::{NodeClocks, Timer};
@@ -52,6 +52,8 @@ pub struct Searcher {
     /// Has anything been searched since the table was empty? Emptying costs more than a short search.
     table_used: bool,
     source: EvalSource,
+    /// Of each node, where they are several.
+    copies: Vec<Option<EvalSource>>,
     rules: Rules,
     threads: Vec<ThreadState>,
     policy: NumaPolicy,
@@ -69,6 +71,7 @@ impl Searcher {
             table: Arc::new(Table::new(hash_mib.clamp(1, MAX_HASH_MIB))),
             table_used: false,
             source,
+            copies: Vec::new(),
             rules: Rules::default(),
             threads,
             policy,
@@ -108,6 +111,7 @@ impl Searcher {
     pub fn set_numa_policy(&mut self, policy: NumaPolicy) -> Result<(), PolicyError> {
         self.binding = Binding::new(&policy, &Topology::here(), self.threads.len())?.tried();
         self.policy = policy;
+        self.spread_nets();
         Ok(())
     }
 
@@ -125,6 +129,20 @@ impl Searcher {
         // CPUs that were there when the policy was set may have been taken away.
         let binding = Binding::new(&self.policy, &here, count);
         self.binding = binding.unwrap_or_else(|_| Binding::automatic(&here, count)).tried();
+        self.spread_nets();
+    }
+
+    /// Threads on several nodes evaluate by copies of the net, each by its node's.
+    fn spread_nets(&mut self) {
+        let copies = copies::for_nodes(&self.source, &self.binding);
+        if copies.is_empty() && self.copies.is_empty() {
+            return;
+        }
+        self.copies = copies;
+        for (i, thread) in self.threads.iter_mut().enumerate() {
+            let copy = self.binding.node_of(i).and_then(|node| self.copies.get(node)?.as_ref());
+            thread.evaluation = Evaluation::new(copy.unwrap_or(&self.source));
+        }
     }
 
     /// A table of another size, empty.
@@ -154,6 +172,7 @@ impl Searcher {
             thread.evaluation = Evaluation::new(&source);
         }
         self.source = source;
+        self.spread_nets();
         self.new_game();
     }
 

@@ -11,6 +11,7 @@
 use std::sync::Weak;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
+use nnue_infer::memory;
 use xiangqi::judge::NATURAL_LIMIT_PLIES;
 use xiangqi::{Move, Position, Score};
 
@@ -83,7 +84,7 @@ struct Cluster([AtomicU64; 2 * ENTRIES]);
 
 /// The table.
 pub struct Table {
-    clusters: Vec<Cluster>,
+    clusters: Box<[Cluster]>,
     generation: AtomicU8,
     /// The natural limit by which keys are made, in plies.
     natural_limit: AtomicU16,
@@ -116,7 +117,7 @@ impl Table {
     /// A table of `mib` mebibytes (at least one).
     pub fn new(mib: usize) -> Table {
         let count = mib.max(1).saturating_mul(1 << 20) / CLUSTER_BYTES;
-        let clusters = (0..count).map(|_| Cluster::default()).collect();
+        let clusters = memory::filled_with(Cluster::default, count);
         let natural_limit = AtomicU16::new(NATURAL_LIMIT_PLIES);
         Table { clusters, generation: AtomicU8::new(0), natural_limit }
     }
@@ -133,9 +134,11 @@ impl Table {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        for word in self.clusters.iter().flat_map(|cluster| &cluster.0) {
-            word.store(0, Relaxed);
-        }
+        memory::in_parts(&self.clusters, |part| {
+            for word in part.iter().flat_map(|cluster| &cluster.0) {
+                word.store(0, Relaxed);
+            }
+        });
         self.generation.store(0, Relaxed);
     }
 
