@@ -4,6 +4,7 @@
 //! (its pawns, its guards, each side's pieces) and under the last two moves; the next evaluation of a position that shares
 //! such a part is moved by the mean of what was noted. (Idea: Caissa, Stockfish.)
 
+use nnue_infer::memory;
 use xiangqi::{Color, Piece, PieceChange, PieceKind, Position, Square};
 
 use super::history::{NO_PLACE, PLACES};
@@ -116,6 +117,15 @@ impl Correction {
     pub(crate) fn clear(&mut self) {
         self.parts.fill(0);
         self.moves.fill(0);
+    }
+
+    /// The node's correction will be asked for soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, node: &Node) {
+        for index in node.part_indices() {
+            memory::prefetch(&self.parts[index]);
+        }
+        memory::prefetch(&self.moves[node.move_index()]);
     }
 
     /// What to add to the static evaluation of a node, in centipawns.

@@ -271,6 +271,7 @@ impl<'a> Thread<'a> {
     #[inline]
     pub(crate) fn make(&mut self, mv: Move, ply: i32) {
         let change = self.game.play(mv);
+        self.shared.table.prefetch(self.table_key());
         let frame = self.frame(ply);
         frame.null_move = false;
         let mut structure = frame.structure;
@@ -280,6 +281,7 @@ impl<'a> Thread<'a> {
             self.state.evaluation.push(&change);
         }
         self.frame(ply + 1).structure = structure;
+        self.state.history.correction.prefetch(&self.node(ply + 1));
         self.nodes += 1;
     }
 
@@ -291,6 +293,7 @@ impl<'a> Thread<'a> {
 
     pub(crate) fn make_null(&mut self, ply: i32) {
         self.game.play_null();
+        self.shared.table.prefetch(self.table_key());
         let frame = self.frame(ply);
         frame.null_move = true;
         frame.place = NO_PLACE;

@@ -158,6 +158,12 @@ impl Table {
         &self.clusters[index as usize]
     }
 
+    /// The position with this key will be looked up soon.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: u64) {
+        memory::prefetch(self.cluster(key));
+    }
+
     /// What is known of the position with this key.
     #[inline]
     pub fn probe(&self, key: u64, ply: i32) -> Option<Entry> {
