@@ -19,6 +19,7 @@ pub mod notation;
 pub mod perft;
 pub mod piece;
 pub mod position;
+mod quiet_checks;
 pub mod score;
 pub mod setup;
 pub mod square;

@@ -95,6 +95,11 @@ fn ranks_are_places_in_the_list() {
 fn gives_check_and_attackers_tell_the_same() {
     random_play(amount(100_000), 4, |game, _| {
         let position = game.position().clone();
+        let (mut quiets, mut checks) = (MoveList::new(), MoveList::new());
+        position.pseudo_legal_quiets(&mut quiets);
+        position.pseudo_legal_quiet_checks(&mut checks);
+        let asked: Vec<Move> = quiets.iter().copied().filter(|&mv| position.gives_check(mv)).collect();
+        assert_eq!(checks.to_vec(), asked, "{position:?}");
         for &mv in position.legal_moves().iter() {
             let mut after = position.clone();
             let gives_check = position.gives_check(mv);

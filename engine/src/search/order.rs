@@ -232,8 +232,8 @@ impl MovePicker {
 
     fn score_checks(&mut self, pos: &Position, history: &History) {
         let mut list = MoveList::new();
-        pos.pseudo_legal_quiets(&mut list);
-        for &mv in list.iter().filter(|&&mv| pos.gives_check(mv)) {
+        pos.pseudo_legal_quiet_checks(&mut list);
+        for &mv in list.iter() {
             if let Some(piece) = pos.piece_on(mv.from()) {
                 self.push(mv, history.order(piece, mv, &self.hints.context));
             }
