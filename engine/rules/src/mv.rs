@@ -1,5 +1,6 @@
 //! Moves and lists of moves.
 
+use arrayvec::ArrayVec;
 use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
@@ -87,33 +88,23 @@ impl FromStr for Move {
 pub const MAX_MOVES: usize = 128;
 
 /// A list of moves without allocation.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct MoveList {
-    moves: [Move; MAX_MOVES],
-    len: usize,
+    moves: ArrayVec<Move, MAX_MOVES>,
 }
 
 impl MoveList {
     /// An empty list.
     #[inline]
     pub const fn new() -> MoveList {
-        MoveList { moves: [Move(0); MAX_MOVES], len: 0 }
+        MoveList { moves: ArrayVec::new_const() }
     }
 
     /// Adds a move. More than [`MAX_MOVES`] cannot arise in a position; they would be dropped.
     #[inline]
     pub fn push(&mut self, mv: Move) {
-        debug_assert!(self.len < MAX_MOVES);
-        if self.len < MAX_MOVES {
-            self.moves[self.len] = mv;
-            self.len += 1;
-        }
-    }
-}
-
-impl Default for MoveList {
-    fn default() -> MoveList {
-        MoveList::new()
+        let pushed = self.moves.try_push(mv);
+        debug_assert!(pushed.is_ok());
     }
 }
 
@@ -122,7 +113,7 @@ impl Deref for MoveList {
 
     #[inline]
     fn deref(&self) -> &[Move] {
-        &self.moves[..self.len]
+        &self.moves
     }
 }
 

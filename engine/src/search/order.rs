@@ -1,6 +1,7 @@
 //! The order in which moves are tried: table move, winning captures, killers, quiet moves by history,
 //! losing captures.
 
+use arrayvec::ArrayVec;
 use xiangqi::mv::MAX_MOVES;
 use xiangqi::{Bitboard, Move, MoveList, Piece, PieceKind, Position, attacks};
 
@@ -38,13 +39,6 @@ struct Scored {
     mv: Move,
     score: i32,
 }
-
-/// Fills places that are not in use.
-const NOTHING: Scored = Scored { mv: PLACEHOLDER, score: 0 };
-const PLACEHOLDER: Move = match Move::from_bits(1) {
-    Some(mv) => mv,
-    None => panic!("a0b0 is a move"),
-};
 
 /// What quiet moves may aim at: checks, and safety from pieces of less value.
 struct Aims {
@@ -111,8 +105,7 @@ pub(crate) struct Hints {
 pub(crate) struct MovePicker {
     stage: Stage,
     hints: Hints,
-    moves: [Scored; MAX_MOVES],
-    len: usize,
+    moves: ArrayVec<Scored, MAX_MOVES>,
     next: usize,
     bad: MoveList,
     kinds: Kinds,
@@ -143,8 +136,7 @@ impl MovePicker {
         MovePicker {
             stage: if hints.table_move.is_some() { Stage::TableMove } else { Stage::GenerateCaptures },
             hints,
-            moves: [NOTHING; MAX_MOVES],
-            len: 0,
+            moves: ArrayVec::new_const(),
             next: 0,
             bad: MoveList::new(),
             kinds,
@@ -178,7 +170,7 @@ impl MovePicker {
                     None => self.stage = Stage::GenerateQuiets,
                 },
                 Stage::GenerateQuiets => {
-                    self.len = 0;
+                    self.moves.clear();
                     self.next = 0;
                     if !self.skip_quiets {
                         self.score_quiets(pos, history);
@@ -186,7 +178,7 @@ impl MovePicker {
                     self.stage = Stage::Quiets;
                 }
                 Stage::GenerateChecks => {
-                    self.len = 0;
+                    self.moves.clear();
                     self.next = 0;
                     self.score_checks(pos, history);
                     self.stage = Stage::Checks;
@@ -263,15 +255,13 @@ impl MovePicker {
 
     #[inline]
     fn push(&mut self, mv: Move, score: i32) {
-        if let Some(place) = self.moves.get_mut(self.len) {
-            *place = Scored { mv, score };
-            self.len += 1;
-        }
+        // There is room for all moves of a position.
+        let _ = self.moves.try_push(Scored { mv, score });
     }
 
     /// The best of what is left; equal scores in the order of generation.
     fn select(&mut self) -> Option<Move> {
-        let rest = self.moves.get_mut(self.next..self.len)?;
+        let rest = self.moves.get_mut(self.next..)?;
         let mut best = 0;
         for i in 1..rest.len() {
             if rest[i].score > rest[best].score {
