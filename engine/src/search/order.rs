@@ -262,14 +262,11 @@ impl MovePicker {
     /// The best of what is left; equal scores in the order of generation.
     fn select(&mut self) -> Option<Move> {
         let rest = self.moves.get_mut(self.next..)?;
-        let mut best = 0;
-        for i in 1..rest.len() {
-            if rest[i].score > rest[best].score {
-                best = i;
+        let (mut best, mut most) = (0, rest.first()?.score);
+        for (i, scored) in rest.iter().enumerate().skip(1) {
+            if scored.score > most {
+                (best, most) = (i, scored.score);
             }
-        }
-        if rest.is_empty() {
-            return None;
         }
         rest.swap(0, best);
         self.next += 1;
