@@ -12,11 +12,8 @@ use crate::square::Square;
 struct CheckSquares {
     /// The other king.
     king: Square,
-    /// What that king sees as a rook, past one piece, and as a knight's target.
-    rooks: Bitboard,
-    cannons: Bitboard,
-    knights: Bitboard,
-    pawns: Bitboard,
+    /// By kind, as [`Position::check_squares`] has them.
+    direct: [Bitboard; PieceKind::ALL.len()],
     /// Between it and a cannon with nothing between: whoever comes there is the cannon's screen.
     screens: Bitboard,
 }
@@ -24,21 +21,14 @@ struct CheckSquares {
 impl CheckSquares {
     fn of(position: &Position) -> CheckSquares {
         let us = position.side_to_move;
-        let (king, occupied) = (position.king(!us), position.occupied());
+        let king = position.king(!us);
         let sight = sight(king);
-        let open = attacks::rook(king, occupied);
+        let direct = position.check_squares();
         let mut screens = Bitboard::EMPTY;
-        for cannon in position.pieces(us, PieceKind::Cannon) & open {
+        for cannon in position.pieces(us, PieceKind::Cannon) & direct[PieceKind::Rook.index()] {
             screens |= sight.between(cannon);
         }
-        CheckSquares {
-            king,
-            rooks: open,
-            cannons: attacks::rook(king, occupied.without(open)).without(open),
-            knights: attacks::knight_attackers(king, occupied),
-            pawns: attacks::step_attackers(us, PieceKind::Pawn, king),
-            screens,
-        }
+        CheckSquares { king, direct, screens }
     }
 
     /// The empty squares on which this piece checks; `None` where it must be asked move by move, as
@@ -47,19 +37,28 @@ impl CheckSquares {
         if sight(self.king).ways_over(from) != 0 {
             return None;
         }
-        let direct = match piece.kind() {
-            PieceKind::Rook => self.rooks,
-            PieceKind::Cannon => self.cannons,
-            PieceKind::Knight => self.knights,
-            PieceKind::Pawn => self.pawns,
-            PieceKind::Advisor | PieceKind::Bishop => Bitboard::EMPTY,
-            PieceKind::King => return None,
-        };
-        Some(direct | self.screens)
+        match piece.kind() {
+            PieceKind::King => None,
+            kind => Some(self.direct[kind.index()] | self.screens),
+        }
     }
 }
 
 impl Position {
+    /// By kind: the squares from which such a piece of the side to move checks the other king, as the board stands. On
+    /// the lines they reach as far as the first piece (rook) and past it to the second (cannon), both included.
+    pub fn check_squares(&self) -> [Bitboard; PieceKind::ALL.len()] {
+        let (us, occupied) = (self.side_to_move, self.occupied());
+        let king = self.king(!us);
+        let open = attacks::rook(king, occupied);
+        let mut squares = [Bitboard::EMPTY; PieceKind::ALL.len()];
+        squares[PieceKind::Rook.index()] = open;
+        squares[PieceKind::Cannon.index()] = attacks::rook(king, occupied.without(open)).without(open);
+        squares[PieceKind::Knight.index()] = attacks::knight_attackers(king, occupied);
+        squares[PieceKind::Pawn.index()] = attacks::step_attackers(us, PieceKind::Pawn, king);
+        squares
+    }
+
     /// The pseudo-legal moves to empty squares that put the other king in check, added to `list` in the usual order.
     pub fn pseudo_legal_quiet_checks(&self, list: &mut MoveList) {
         let (own, occupied) = (self.color(self.side_to_move), self.occupied());

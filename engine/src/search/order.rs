@@ -50,17 +50,7 @@ struct Aims {
 
 impl Aims {
     fn of(pos: &Position) -> Aims {
-        let (us, them, occupied) = (pos.side_to_move(), !pos.side_to_move(), pos.occupied());
-        let king = pos.king(them);
-        let mut checks = [Bitboard::EMPTY; PieceKind::ALL.len()];
-        let open = attacks::rook(king, occupied);
-        let beyond = attacks::rook(king, occupied.without(open));
-        checks[PieceKind::Rook.index()] = open;
-        // Past one screen, as far as the next piece.
-        checks[PieceKind::Cannon.index()] = beyond.without(open);
-        checks[PieceKind::Knight.index()] = attacks::knight_attackers(king, occupied);
-        checks[PieceKind::Pawn.index()] = attacks::step_attackers(us, PieceKind::Pawn, king);
-
+        let (them, occupied) = (!pos.side_to_move(), pos.occupied());
         let attacked_by = |kinds: &[PieceKind]| {
             let mut set = Bitboard::EMPTY;
             for &kind in kinds {
@@ -76,7 +66,7 @@ impl Aims {
         dangers[PieceKind::Knight.index()] = by_small;
         dangers[PieceKind::Cannon.index()] = by_small;
         dangers[PieceKind::Rook.index()] = by_middle;
-        Aims { checks, dangers }
+        Aims { checks: pos.check_squares(), dangers }
     }
 
     /// In units of histories.
