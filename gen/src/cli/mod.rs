@@ -1,0 +1,54 @@
+//! The command line of `chuhe-gen`: the verbs here, each verb's arguments in a file of its own.
+
+mod file;
+mod import;
+mod play;
+
+use clap::{Parser, Subcommand};
+
+pub use file::FileArgs;
+pub use import::ImportArgs;
+pub use play::PlayArgs;
+
+/// Self-play and record files for training xiangqi nets.
+///
+/// Exit codes: 0 done, 1 the check failed, 2 could not run.
+#[derive(Debug, Parser)]
+#[command(name = "chuhe-gen", version, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Play games against oneself with full search and record them.
+    ///
+    /// The file is written as FILE.partial and renamed when it is complete. The same command goes on with an
+    /// interrupted run, and says "already complete" for a finished one. Ctrl-C keeps all whole games.
+    Play(PlayArgs),
+    /// Read game files that people have (PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists) and write records, opening
+    /// books or other game files.
+    ///
+    /// Formats and encodings are found from the content. A broken game is read up to its break, and the exit code is
+    /// 1 then. The output is published whole or not at all; Ctrl-C leaves nothing behind.
+    Import(ImportArgs),
+    /// Show what a record file holds.
+    Inspect(FileArgs),
+    /// Check a record file: every byte, every move, every outcome.
+    Verify(FileArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}
