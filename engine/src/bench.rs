@@ -5,6 +5,7 @@ pub mod compare;
 
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use xiangqi::judge::Rules;
@@ -131,7 +132,8 @@ impl Default for Plan {
     }
 }
 
-/// Searches every bench position. `progress` hears the number of each position (from 0) and the nodes it took.
+/// Searches every bench position. `progress` hears the number of each position (from 0) and the nodes it took. Where
+/// the limits' flag `stop` is set meanwhile, the positions searched wholly before are all there is in the result.
 pub fn run(source: EvalSource, plan: &Plan, progress: &mut dyn FnMut(usize, u64)) -> BenchResult {
     let mut searcher = Searcher::new(HASH_MIB, source);
     searcher.set_threads(plan.threads);
@@ -144,6 +146,9 @@ pub fn run(source: EvalSource, plan: &Plan, progress: &mut dyn FnMut(usize, u64)
         let start = Instant::now();
         let nodes = searcher.search(&game, &plan.limits, &mut |_| {}).nodes;
         let time = start.elapsed();
+        if plan.limits.stop.as_ref().is_some_and(|stop| stop.load(Relaxed)) {
+            break;
+        }
         result.all.add(nodes, time);
         result.classes[class as usize].add(nodes, time);
         progress(i, nodes);

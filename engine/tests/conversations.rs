@@ -108,3 +108,34 @@ fn a_pondering_clock_stands_until_the_hit() {
         engine.finish();
     }
 }
+
+/// Work that would take days ends at the word, and `readyok` comes meanwhile.
+#[test]
+fn long_work_is_broken_off() {
+    for (work, told) in [
+        ("go perft 12", "info string perft: stopped; *"),
+        ("perft 12", "info string perft: stopped; *"),
+        ("bench 64", "info string bench: stopped after {n} of {n} positions"),
+        ("speedtest 1 1 1000", "info string speedtest: stopped*"),
+    ] {
+        let mut engine = Engine::greeted("uci");
+        engine.say(work);
+        engine.ask("isready", "readyok");
+        engine.say("stop");
+        engine.until(told);
+        engine.say("go depth 1");
+        engine.until("bestmove {move}*");
+        engine.say("quit");
+        engine.finish();
+    }
+}
+
+/// A script says `quit` at once, and wants the count all the same.
+#[test]
+fn quit_waits_for_a_count() {
+    let mut engine = Engine::greeted("uci");
+    engine.say("perft 4");
+    engine.say("quit");
+    let lines = engine.finish();
+    assert_eq!(lines.last().map(String::as_str), Some("Nodes searched: 3290240"), "{lines:#?}");
+}

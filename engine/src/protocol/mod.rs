@@ -9,6 +9,7 @@
 //! move or the field, and the old position, options and net stay.
 
 mod board;
+mod errand;
 mod input;
 pub(crate) mod memory;
 pub(crate) mod options;

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use xiangqi::{Game, Move, Position};
 
 use super::board::{BoardError, GameText};
+use super::errand::Errand;
 use super::memory;
 use super::options::{Change, Names, OptionError};
 use super::output::Output;
@@ -91,6 +93,8 @@ pub(crate) struct Core {
     pub(crate) net_file: Option<Arc<Vec<u8>>>,
     searcher: Option<Searcher>,
     running: Option<Running>,
+    /// Perft, bench or speedtest, begun and perhaps not yet done.
+    errand: Option<Errand>,
     view: TableView,
     /// Of the choices of weakened play.
     seed: u64,
@@ -120,6 +124,7 @@ impl Core {
             net_file: None,
             searcher: Some(searcher),
             running: None,
+            errand: None,
             view,
             seed,
             complain: crate::uci::complain,
@@ -131,8 +136,22 @@ impl Core {
         self.running.as_ref().is_some_and(|running| !running.is_over())
     }
 
-    /// Ends a running search as soon as possible.
+    /// Ends a running search or errand as soon as possible.
     pub(crate) fn stop(&mut self) {
+        if let Some(errand) = &self.errand {
+            errand.stop();
+        }
+        self.stop_search();
+    }
+
+    /// The end of the conversation: a search is stopped, an errand waited for. Scripts send `perft 6` and `quit` in one
+    /// piece, and want the count.
+    pub(crate) fn quit(&mut self) {
+        self.stop_search();
+        self.wait();
+    }
+
+    fn stop_search(&self) {
         if let Some(running) = &self.running {
             running.stop();
         }
@@ -143,8 +162,11 @@ impl Core {
         self.running.as_ref().is_some_and(Running::ponder_hit)
     }
 
-    /// Waits for the running search to end by itself.
+    /// Waits for the running search and errand to end by themselves.
     pub(crate) fn wait(&mut self) {
+        if self.errand.take().is_some_and(|errand| !errand.join()) {
+            (self.complain)(&self.out, &"it failed; please report this");
+        }
         let Some(running) = self.running.take() else { return };
         self.searcher = running.join();
         if self.searcher.is_none() {
@@ -173,6 +195,19 @@ impl Core {
         }
         self.wait();
         self.searcher.as_mut()
+    }
+
+    /// Begins work that is no search, when nothing else runs; no search is begun before it has ended.
+    ///
+    /// # Errors
+    /// Where the system gives no thread.
+    pub(crate) fn run_errand(
+        &mut self,
+        work: impl FnOnce(&Output, &Arc<AtomicBool>) + Send + 'static,
+    ) -> Result<(), SessionError> {
+        self.settle();
+        self.errand = Some(Errand::start(self.out.clone(), work).map_err(SessionError::Thread)?);
+        Ok(())
     }
 
     /// No search runs after this: one that ends by itself is waited for, any other stopped.

@@ -70,8 +70,7 @@ impl Ucci {
         let command = match parse(line) {
             Ok(None) => return true,
             Ok(Some(Command::Quit)) => {
-                core.stop();
-                core.wait();
+                core.quit();
                 core.out.line("bye");
                 return false;
             }

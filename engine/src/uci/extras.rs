@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use xiangqi::judge;
 use xiangqi::{Color, Game, Position};
@@ -10,8 +11,9 @@ use super::command::SpeedTest;
 use crate::bench;
 use crate::eval::Evaluation;
 use crate::protocol::options::{Names, rows};
-use crate::protocol::session::Core;
+use crate::protocol::session::{Core, SessionError};
 use crate::protocol::{Output, flipped, memory};
+use crate::search::Limits;
 use crate::speedtest;
 
 /// A perft deeper than this would not end.
@@ -31,6 +33,9 @@ pub(super) enum ExtraError {
     /// The position with sides changed is none.
     #[error("flip: {0}")]
     Flip(xiangqi::setup::SetupError),
+    /// It cannot be begun.
+    #[error(transparent)]
+    Session(#[from] SessionError),
     /// There is no net.
     #[error("export_net: the hand-crafted evaluation is in use and is no net; set EvalFile first")]
     NoNet,
@@ -39,21 +44,28 @@ pub(super) enum ExtraError {
     Net(nnue_format::NetFileError),
 }
 
-/// `perft N` and `go perft N`
-pub(super) fn perft(core: &Core, depth: u32) -> Result<(), ExtraError> {
+/// `perft N` and `go perft N`. Each move is told when it has been counted; `stop` ends it.
+pub(super) fn perft(core: &mut Core, depth: u32) -> Result<(), ExtraError> {
     if depth > PERFT_DEEPEST {
         let (most, found) = (PERFT_DEEPEST.into(), depth.into());
         return Err(ExtraError::Depth { what: "perft", least: 0, most, found });
     }
     let mut pos = core.game.position().clone();
     let ranks = core.options.first_rank;
-    let mut total = 0;
-    for (mv, nodes) in xiangqi::perft::divide(&mut pos, depth) {
-        core.out.line(&format!("{}: {nodes}", ranks.text(mv)));
-        total += nodes;
-    }
-    core.out.line("");
-    core.out.line(&format!("Nodes searched: {}", if depth == 0 { 1 } else { total }));
+    core.run_errand(move |out, stop| {
+        let mut total = u64::from(depth == 0);
+        let stopped = || stop.load(Relaxed);
+        let whole = xiangqi::perft::divide_until(&mut pos, depth, &stopped, &mut |mv, nodes| {
+            out.line(&format!("{}: {nodes}", ranks.text(mv)));
+            total += nodes;
+        });
+        if whole {
+            out.line("");
+            out.line(&format!("Nodes searched: {total}"));
+        } else {
+            out.line("info string perft: stopped; the moves above are whole, the others were not counted");
+        }
+    })?;
     Ok(())
 }
 
@@ -97,11 +109,18 @@ pub(super) fn bench(core: &mut Core, depth: Option<i32>) -> Result<(), ExtraErro
         let (most, found) = (BENCH_DEEPEST.into(), depth.into());
         return Err(ExtraError::Depth { what: "bench", least: 1, most, found });
     }
-    core.settle();
-    let plan = bench::Plan { threads: core.threads, ..bench::Plan::depth(depth) };
-    let result = bench::run(core.source.clone(), &plan, &mut |_, _| {});
-    core.out.line(&format!("Nodes searched: {}", result.all.nodes));
-    core.out.line(&format!("Nodes/second: {}", result.all.nps()));
+    let (source, threads) = (core.source.clone(), core.threads);
+    core.run_errand(move |out, stop| {
+        let limits = Limits { stop: Some(Arc::clone(stop)), ..Limits::depth(depth) };
+        let plan = bench::Plan { threads, limits, ..bench::Plan::default() };
+        let result = bench::run(source, &plan, &mut |_, _| {});
+        let (done, all) = (result.all.positions, bench::POSITIONS.len());
+        if done < all {
+            out.line(&format!("info string bench: stopped after {done} of {all} positions"));
+        }
+        out.line(&format!("Nodes searched: {}", result.all.nodes));
+        out.line(&format!("Nodes/second: {}", result.all.nps()));
+    })?;
     Ok(())
 }
 
@@ -122,17 +141,22 @@ pub(super) fn export_net(core: &Core, path: &Path) -> Result<(), ExtraError> {
 
 /// `speedtest [threads] [hash] [seconds]`
 pub(super) fn speed_test(core: &mut Core, asked: SpeedTest) -> Result<(), ExtraError> {
-    core.settle();
     let seconds = asked.seconds.unwrap_or(speedtest::DEFAULT_SECONDS);
     let plan = speedtest::Plan::new(asked.threads, asked.hash_mib, seconds);
     if let Some(free) = memory::free_mib().filter(|&free| plan.hash_mib > free) {
         return Err(ExtraError::Memory { asked: plan.hash_mib, free });
     }
     core.out.line(&format!("info string speedtest: {plan}"));
-    let summary = speedtest::run(core.source.clone(), &plan, &Arc::default(), &mut |_, _| {});
-    for line in summary.to_string().lines() {
-        core.out.line(line);
-    }
+    let source = core.source.clone();
+    core.run_errand(move |out: &Output, stop: &Arc<AtomicBool>| {
+        let summary = speedtest::run(source, &plan, stop, &mut |_, _| {});
+        if stop.load(Relaxed) {
+            out.line("info string speedtest: stopped; what was measured until then:");
+        }
+        for line in summary.to_string().lines() {
+            out.line(line);
+        }
+    })?;
     Ok(())
 }
 
@@ -146,7 +170,7 @@ const COMMANDS: &[(&str, &str)] = &[
         "go [LIMITS]",
         "think: depth N, nodes N, movetime MS, wtime MS btime MS [winc MS binc MS] [movestogo N], mate N, infinite, ponder, searchmoves M…",
     ),
-    ("stop", "answer now"),
+    ("stop", "answer now; break off perft, bench or speedtest"),
     ("ponderhit", "the expected move was played: the clock runs"),
     ("d", "the board, the FEN, and how the game stands"),
     ("eval", "the evaluation of the board, without search"),

@@ -26,8 +26,7 @@ pub(crate) fn hear(core: &mut Core, line: &str) -> bool {
     let done = match parse(line, core.options.first_rank) {
         Ok(None) => Ok(()),
         Ok(Some(Command::Quit)) => {
-            core.stop();
-            core.wait();
+            core.quit();
             return false;
         }
         Ok(Some(command)) => act(core, command, line),
