@@ -8,16 +8,18 @@
 //! with `--whole` it goes on to its limit, so that a shorter mate claimed later shows. `--go-mate` asks for the mate as
 //! `go mate N` does. The exit status is 1 where a case is not as it should be.
 
+#[path = "../tests/mate_cases/mod.rs"]
+mod mate_cases;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use engine::eval::EvalSource;
 use engine::search::{Info, Limits, ScoreBound, Searcher};
-use serde_json::Value;
-use xiangqi::{Game, Move, Position};
+use mate_cases::{Case, MATES, cases, ends_in_mate, moves_to_mate};
+use xiangqi::Game;
 
-const MATES: &str = include_str!("../../tests/data/vectors/mates.json");
 /// As protocols have it by default.
 const HASH_MIB: usize = 16;
 
@@ -28,16 +30,6 @@ struct Plan {
     whole: bool,
     only: Option<String>,
     text: String,
-}
-
-struct Case {
-    id: String,
-    fen: String,
-    /// Moves to the mate; `None` where there is none that short.
-    moves: Option<i32>,
-    /// Only that no mate is longer is known: a shorter one may be found.
-    at_most: bool,
-    none_below: i32,
 }
 
 /// What the reports of a search said.
@@ -62,7 +54,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let cases = cases(&plan.text);
+    let cases = match cases(&plan.text) {
+        Ok(cases) => cases,
+        Err(error) => {
+            eprintln!("mates: {error}");
+            return ExitCode::from(2);
+        }
+    };
     println!("{:8} {:>6} {:>6} {:>8} {:>10}  line", "case", "stated", "found", "ms", "nodes");
     let mut wrong = 0;
     for case in cases.iter().filter(|case| plan.only.as_ref().is_none_or(|id| *id == case.id)) {
@@ -90,29 +88,9 @@ fn plan() -> Result<Plan, String> {
     Ok(plan)
 }
 
-fn cases(text: &str) -> Vec<Case> {
-    let values: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
-    let number = |value: &Value, key: &str| value[key].as_i64().map(|n| n as i32);
-    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    values
-        .iter()
-        .map(|value| Case {
-            id: text(value, "id"),
-            fen: text(value, "fen"),
-            moves: number(value, "mate_in"),
-            at_most: text(value, "proof") == "exhaustive_checks_only",
-            none_below: number(value, "no_mate_in_fewer_than").unwrap_or(1),
-        })
-        .collect()
-}
-
 /// Searches a case and prints its line; is it as it should be?
 fn run(case: &Case, plan: &Plan) -> bool {
-    let Ok(position) = Position::from_fen(&case.fen) else {
-        println!("{:8} is no position", case.id);
-        return false;
-    };
-    let game = Game::new(position);
+    let game = &case.game;
     let stop = Arc::new(AtomicBool::new(false));
     let limits = Limits {
         movetime_ms: plan.nodes.is_none().then_some(plan.ms),
@@ -123,20 +101,15 @@ fn run(case: &Case, plan: &Plan) -> bool {
     };
     let mut heard = Heard::default();
     let mut searcher = Searcher::new(HASH_MIB, EvalSource::Hce);
-    let found = searcher.search(&game, &limits, &mut |info| {
-        heard.hear(info, case, &game);
+    let found = searcher.search(game, &limits, &mut |info| {
+        heard.hear(info, case, game);
         if heard.found.is_some() && !plan.whole {
             stop.store(true, Relaxed);
         }
     });
-    let claimed = found.score.mate_plies().filter(|&plies| plies > 0).map(|plies| (plies + 1) / 2);
-    let right = match (case.moves, claimed) {
-        (Some(stated), Some(moves)) => moves == stated || case.at_most && moves < stated,
-        (Some(_), None) => false,
-        (None, _) => true,
-    };
-    let whole = claimed.is_none() || ends_in_mate(&game, &found.pv, found.score.0);
-    let right = right && whole && !heard.too_short;
+    let claimed = moves_to_mate(found.score);
+    let whole = claimed.is_none() || ends_in_mate(game, &found.pv, found.score);
+    let right = case.is_solved_by(claimed) && whole && !heard.too_short;
     let number = |n: Option<i32>| n.map_or("-".to_owned(), |n| n.to_string());
     let (ms, nodes) = heard
         .found
@@ -156,25 +129,16 @@ fn run(case: &Case, plan: &Plan) -> bool {
 
 impl Heard {
     fn hear(&mut self, info: &Info, case: &Case, game: &Game) {
-        let Some(plies) = info.line.score.mate_plies().filter(|&plies| plies > 0) else { return };
+        let Some(moves) = moves_to_mate(info.line.score) else { return };
         if info.bound == ScoreBound::Upper {
             return;
         }
-        let moves = (plies + 1) / 2;
         self.too_short |= moves < case.none_below;
         self.last = Some(moves);
-        self.whole_line = ends_in_mate(game, &info.line.pv, info.line.score.0);
+        self.whole_line = ends_in_mate(game, &info.line.pv, info.line.score);
         self.lines_cut += u32::from(info.bound == ScoreBound::Exact && !self.whole_line);
         if self.found.is_none() && case.moves.is_some_and(|stated| moves <= stated) {
             self.found = Some((info.time_ms, info.nodes));
         }
     }
-}
-
-/// Is the line of legal moves as long as the score says, and is there no legal move at its end?
-fn ends_in_mate(game: &Game, pv: &[Move], score: i32) -> bool {
-    let mut along = game.clone();
-    let legal = pv.iter().all(|&mv| along.try_play(mv).is_ok());
-    let plies = xiangqi::Score(score).mate_plies().map_or(0, i32::abs);
-    legal && pv.len() as i32 == plies && !along.position().has_legal_move()
 }

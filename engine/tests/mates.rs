@@ -1,60 +1,29 @@
 //! Mate problems: each is solved with its stated length by the ordinary search, its line ends in mate, and nothing
 //! shorter is claimed. `CHUHE_FULL=1` searches all of them far beyond the solution.
 
+mod mate_cases;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use engine::eval::EvalSource;
 use engine::search::{Limits, ScoreBound, SearchResult, Searcher};
-use serde_json::Value;
-use xiangqi::{Game, Move, Position, Score};
+use mate_cases::{Case, MATES, ends_in_mate, moves_to_mate};
+use xiangqi::{Move, Score};
 
-const MATES: &str = include_str!("../../tests/data/vectors/mates.json");
 /// Enough for every stated mate; most take a hundredth of it.
 const NODES: u64 = 4_000_000;
 /// Nodes for positions without a mate, and what is looked at for claims that are too short.
 const NODES_WITHOUT: u64 = 15_000;
 const NODES_FULL: u64 = 2_000_000;
 
-struct Case {
-    id: String,
-    game: Game,
-    /// Moves to the mate; `None` where there is none that short.
-    moves: Option<i32>,
-    /// The length is that of a mate by checks alone: a shorter one may be found.
-    at_most: bool,
-    none_below: i32,
-}
-
 fn cases() -> Vec<Case> {
-    let values: Vec<Value> = serde_json::from_str(MATES).expect("mates.json is JSON");
-    let number = |value: &Value, key: &str| value[key].as_i64().map(|n| n as i32);
-    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    values
-        .iter()
-        .map(|value| Case {
-            id: text(value, "id"),
-            game: Game::new(Position::from_fen(&text(value, "fen")).expect("a position")),
-            moves: number(value, "mate_in"),
-            at_most: text(value, "proof") == "exhaustive_checks_only",
-            none_below: number(value, "no_mate_in_fewer_than").unwrap_or(1),
-        })
-        .collect()
-}
-
-/// Moves to a mate by the side to move, if a score is one.
-fn moves_to_mate(score: Score) -> Option<i32> {
-    score.mate_plies().filter(|&plies| plies > 0).map(|plies| (plies + 1) / 2)
+    mate_cases::cases(MATES).expect("mates.json")
 }
 
 /// A line is as long as its mate and ends in it.
 fn assert_whole(case: &Case, score: Score, pv: &[Move]) {
-    let mut along = case.game.clone();
-    for &mv in pv {
-        along.try_play(mv).unwrap_or_else(|error| panic!("{}: {error}", case.id));
-    }
-    assert_eq!(Some(pv.len() as i32), score.mate_plies(), "{}: {pv:?}", case.id);
-    assert!(!along.position().has_legal_move(), "{}: {pv:?} ends in no mate", case.id);
+    assert!(ends_in_mate(&case.game, pv, score), "{}: {score:?}, {pv:?} is no such mate", case.id);
 }
 
 /// Searches, looking at every report, until the stated length is found if `until_found`.
@@ -80,10 +49,8 @@ fn solve(case: &Case, limits: Limits, until_found: bool) -> SearchResult {
 }
 
 fn assert_solved(case: &Case, found: &SearchResult) {
-    let Some(stated) = case.moves else { return };
-    let moves = moves_to_mate(found.score);
-    let right = moves.is_some_and(|moves| moves == stated || case.at_most && moves < stated);
-    assert!(right, "{}: mate in {stated}, found {:?} in {} nodes", case.id, found.score, found.nodes);
+    let right = case.is_solved_by(moves_to_mate(found.score));
+    assert!(right, "{}: {:?}, found {:?} in {} nodes", case.id, case.moves, found.score, found.nodes);
 }
 
 #[test]
