@@ -11,7 +11,7 @@
 mod board;
 mod errand;
 mod input;
-pub(crate) mod memory;
+pub(crate) mod machine;
 pub(crate) mod options;
 mod output;
 mod ranks;

@@ -9,7 +9,7 @@ use xiangqi::{Game, Move, Position};
 
 use super::board::{BoardError, GameText};
 use super::errand::Errand;
-use super::memory;
+use super::machine;
 use super::options::{Change, Names, OptionError};
 use super::output::Output;
 use super::ranks::FirstRank;
@@ -243,7 +243,9 @@ impl Core {
     ) -> Result<Option<String>, SessionError> {
         match self.options.set(names, name, value)? {
             Change::Kept => {}
-            Change::Threads(count) => self.set_threads(if count == 0 { memory::processors() } else { count }),
+            Change::Threads(count) => {
+                self.set_threads(if count == 0 { machine::processors() } else { count });
+            }
             Change::Hash(mib) => self.set_hash(if mib == 0 { HASH_MIB as usize } else { mib })?,
             Change::ClearHash => {
                 if let Some(searcher) = self.idle() {
@@ -298,7 +300,7 @@ impl Core {
     fn set_hash(&mut self, mib: usize) -> Result<(), SessionError> {
         let old = self.hash_mib;
         // The old table is given back before the new one is made.
-        if let Some(free) = memory::free_mib().filter(|free| mib > free + old) {
+        if let Some(free) = machine::free_mib().filter(|free| mib > free + old) {
             return Err(SessionError::Memory { asked: mib, free: free + old, old });
         }
         if let Some(searcher) = self.idle() {

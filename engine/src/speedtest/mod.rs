@@ -14,7 +14,7 @@ use xiangqi::{Game, Move, Position};
 
 use crate::eval::EvalSource;
 use crate::numa::Topology;
-use crate::protocol::memory;
+use crate::protocol::machine;
 use crate::search::{Limits, MAX_HASH_MIB, MAX_THREADS, Searcher};
 
 /// Time of all searches together unless another is asked for, in seconds.
@@ -228,7 +228,7 @@ impl Sums {
             threads: plan.threads,
             binding,
             hash_mib: plan.hash_mib,
-            huge_pages_mib: memory::huge_pages_mib(),
+            huge_pages_mib: machine::huge_pages_mib(),
             positions: self.positions,
             nodes: self.nodes,
             time_ms: u64::try_from(self.time.as_millis()).unwrap_or(u64::MAX),

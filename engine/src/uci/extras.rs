@@ -12,7 +12,7 @@ use crate::bench;
 use crate::eval::Evaluation;
 use crate::protocol::options::{Names, rows};
 use crate::protocol::session::{Core, SessionError};
-use crate::protocol::{Output, flipped, memory};
+use crate::protocol::{Output, flipped, machine};
 use crate::search::Limits;
 use crate::speedtest;
 
@@ -143,7 +143,7 @@ pub(super) fn export_net(core: &Core, path: &Path) -> Result<(), ExtraError> {
 pub(super) fn speed_test(core: &mut Core, asked: SpeedTest) -> Result<(), ExtraError> {
     let seconds = asked.seconds.unwrap_or(speedtest::DEFAULT_SECONDS);
     let plan = speedtest::Plan::new(asked.threads, asked.hash_mib, seconds);
-    if let Some(free) = memory::free_mib().filter(|&free| plan.hash_mib > free) {
+    if let Some(free) = machine::free_mib().filter(|&free| plan.hash_mib > free) {
         return Err(ExtraError::Memory { asked: plan.hash_mib, free });
     }
     core.out.line(&format!("info string speedtest: {plan}"));
