@@ -36,8 +36,24 @@ fn flip(setup: &Setup) -> Setup {
     out
 }
 
+/// The rows of both sides are what each side's features are.
+fn check_rows(position: &Position) {
+    for set in ALL {
+        for us in Color::ALL {
+            let mut rows = vec![7];
+            let first = 1 + set.append_rows(position, us, &mut rows).expect("16 bits are enough");
+            for (row, perspective) in [(&rows[1..first], us), (&rows[first..], us.flip())] {
+                let mut row: Vec<usize> = row.iter().map(|&index| index.into()).collect();
+                row.sort_unstable();
+                assert_eq!(row, sorted(set, position, perspective), "{} {}", set.name(), position.fen());
+            }
+        }
+    }
+}
+
 /// The symmetries of one position, for every set and both sides.
 fn check_symmetry(position: &Position) {
+    check_rows(position);
     let setup = position.to_setup();
     let mirrored = Position::try_from_setup(&mirror(&setup)).unwrap();
     let flipped = Position::try_from_setup(&flip(&setup)).unwrap();

@@ -177,6 +177,35 @@ impl FeatureSet {
         }
     }
 
+    /// Appends the features of a position for `us` and then those for the other side to `out`, each in the order of
+    /// squares, and gives the number of the first: the same features as [`FeatureSet::active`] for both, found in one
+    /// pass over the pieces. `None`, and nothing appended, for a set whose numbers do not fit 16 bits.
+    pub fn append_rows(self, position: &Position, us: Color, out: &mut Vec<u16>) -> Option<usize> {
+        if self.inputs() > 1 << 16 {
+            return None;
+        }
+        let sides = [us, us.flip()].map(|perspective| {
+            let view = self.view(position, perspective);
+            let base = self.bucket(view) * self.slot_count();
+            (base as u16, self.slots().board(perspective, view.mirror))
+        });
+        let mut rows = [[0; Self::MAX_ACTIVE]; 2];
+        let mut lengths = [0; 2];
+        for square in position.occupied() {
+            let Some(piece) = position.piece_on(square) else { continue };
+            for ((row, length), (base, board)) in rows.iter_mut().zip(&mut lengths).zip(sides) {
+                let slot = board[piece.index()][square.index()];
+                // Written before it is known to be one: there are never more pieces than places.
+                row[*length % Self::MAX_ACTIVE] = base.wrapping_add(slot);
+                *length += usize::from(slot != slots::NONE);
+            }
+        }
+        for (row, &length) in rows.iter().zip(&lengths) {
+            out.extend_from_slice(&row[..length.min(Self::MAX_ACTIVE)]);
+        }
+        Some(lengths[0])
+    }
+
     /// The virtual feature that a real feature shares with its like in every other bucket: the
     /// slot itself. A factorised trainer keeps one more row per slot and adds it to every bucket's
     /// row; `FloatNet::merge` folds them, and no file ever holds them.

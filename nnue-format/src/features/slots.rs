@@ -11,7 +11,8 @@
 use sha2::{Digest, Sha256};
 use xiangqi::{Color, Piece, PieceKind, Square, zones};
 
-const NONE: u16 = u16::MAX;
+/// No slot.
+pub(super) const NONE: u16 = u16::MAX;
 
 /// Slots of the non-king pieces of one colour: 5 + 7 + 90 + 90 + 90 + 55.
 pub const PIECE_SLOTS: usize = 337;
@@ -58,6 +59,12 @@ impl SlotTable {
     pub const fn get(&self, perspective: Color, mirror: bool, piece: Piece, square: Square) -> Option<usize> {
         let slot = self.table[perspective.index()][mirror as usize][piece.index()][square.index()];
         if slot == NONE { None } else { Some(slot as usize) }
+    }
+
+    /// The slots of all (piece, square) as `perspective` sees them; [`NONE`] where there is none.
+    #[inline]
+    pub(super) const fn board(&self, perspective: Color, mirror: bool) -> &[[u16; 90]; Piece::COUNT] {
+        &self.table[perspective.index()][mirror as usize]
     }
 
     pub(crate) fn hash_into(&self, hash: &mut Sha256) {
