@@ -10,6 +10,7 @@
 pub mod adjudicate;
 pub mod cli;
 pub mod commands;
+pub mod generations;
 pub mod import;
 pub mod manifest;
 pub mod openings;

@@ -36,6 +36,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-gen-verify-help", "chuhe-gen", &["verify", "--help"]),
     ("chuhe-gen-inspect-help", "chuhe-gen", &["inspect", "--help"]),
     ("chuhe-gen-import-help", "chuhe-gen", &["import", "--help"]),
+    ("chuhe-gen-loop-help", "chuhe-gen", &["loop", "--help"]),
+    ("chuhe-gen-error-loop", "chuhe-gen", &["loop", "tests/data/not-ours.txt", "--dry-run"]),
     ("chuhe-gen-error-import", "chuhe-gen", &["import", "tests/data/not-ours.txt", "--dry-run"]),
     ("chuhe-gen-error-no-file", "chuhe-gen", &["inspect", "no such file.chr"]),
     ("chuhe-gen-error-not-records", "chuhe-gen", &["inspect", "tests/data/not-ours.txt"]),

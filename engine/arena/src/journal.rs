@@ -73,9 +73,9 @@ pub enum JournalError {
         /// What is wrong.
         what: String,
     },
-    /// It belongs to another match.
+    /// It belongs to another match (or tuning, or loop).
     #[error(
-        "journal {path} belongs to another match: {key} is {found} there and {expected} here. Give the same command to continue it, or take another file"
+        "journal {path} belongs to another run: {key} is {found} there and {expected} here. Give the same settings to continue it, or take another file"
     )]
     OtherPlan {
         /// The file.
@@ -127,6 +127,18 @@ impl<E: Entry> Journal<E> {
             sync_folder(path).map_err(io_error)?;
         }
         Ok((journal, pairs))
+    }
+
+    /// What a journal holds, whatever its plan; it may be in use, and stays as it is.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged, or is of another format.
+    pub fn peek(path: &Path) -> Result<BTreeMap<u64, E>, JournalError> {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|source| JournalError::Io { path: shown.clone(), source })?;
+        let head = bytes.split(|&b| b == b'\n').next().and_then(|line| unsealed(line).ok());
+        let plan = head.map_or(Value::Null, |head| head["plan"].clone());
+        read(&bytes, &plan, &shown).map(|(entries, _)| entries)
     }
 
     /// Writes a finished pair and waits until it is on the disk.

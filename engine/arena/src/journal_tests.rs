@@ -98,4 +98,11 @@ fn other_plans_other_files_and_other_runs_are_refused() {
     std::fs::write(&path, &bytes).expect("written");
     let _open = Journal::<PairRecord>::open(&path, &plan()).expect("opens");
     assert!(refused(&plan()).contains("in use"));
+    // Who only looks at it may do so, whatever its plan.
+    let pairs = Journal::<PairRecord>::peek(&path).expect("read");
+    assert_eq!(pairs.keys().copied().collect::<Vec<_>>(), [0, 1, 2]);
+    std::fs::write(&path, &bytes[..bytes.len() - 9]).expect("written");
+    assert_eq!(Journal::<PairRecord>::peek(&path).expect("read").len(), 2);
+    std::fs::write(&path, "a diary\nof two lines\n").expect("written");
+    assert!(Journal::<PairRecord>::peek(&path).is_err());
 }

@@ -2,12 +2,14 @@
 
 mod file;
 mod import;
+mod loop_;
 mod play;
 
 use clap::{Parser, Subcommand};
 
 pub use file::FileArgs;
 pub use import::ImportArgs;
+pub use loop_::LoopArgs;
 pub use play::PlayArgs;
 
 /// Self-play and record files for training xiangqi nets.
@@ -35,6 +37,12 @@ pub enum Command {
     /// Formats and encodings are found from the content. A broken game is read up to its break, and the exit code is
     /// 1 then. The output is published whole or not at all; Ctrl-C leaves nothing behind.
     Import(ImportArgs),
+    /// Generations without a hand on them: self-play, training, export, a match against the net before, and so on.
+    ///
+    /// Everything of a loop is in the recipe's folder, with a journal and a page that shows the ladder. The same command
+    /// goes on with a loop that was interrupted or killed. Exit code 1: a check failed, or a net did and the recipe
+    /// says to stop then.
+    Loop(LoopArgs),
     /// Show what a record file holds.
     Inspect(FileArgs),
     /// Check a record file: every byte, every move, every outcome.

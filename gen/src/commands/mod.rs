@@ -2,6 +2,7 @@
 
 pub mod import;
 pub mod inspect;
+pub mod loop_;
 pub mod play;
 pub mod verify;
 
@@ -17,6 +18,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Play(args) => play::run(&args),
         Command::Import(args) => import::run(&args),
+        Command::Loop(args) => loop_::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
     }
