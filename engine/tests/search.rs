@@ -40,6 +40,25 @@ fn node_limits_hold_to_the_node() {
     }
 }
 
+/// The iteration that reaches the soft limit is the last, and it is whole: its result is that of a search to its depth.
+#[test]
+fn soft_node_limits_end_with_the_iteration() {
+    for fen in POSITIONS {
+        for soft in [1, 500, 3000] {
+            let limits = Limits { soft_nodes: Some(soft), ..Limits::default() };
+            let found = search(&game(fen), &limits);
+            assert!(found.nodes >= soft, "{fen}: {} of {soft} nodes", found.nodes);
+            assert_eq!(found, search(&game(fen), &Limits::depth(found.depth)), "{fen}: {soft}");
+            if found.depth > 1 {
+                let before = search(&game(fen), &Limits::depth(found.depth - 1));
+                assert!(before.nodes < soft, "{fen}: the iteration before had {} of {soft}", before.nodes);
+            }
+            let bounded = Limits { nodes: Some(soft + 20), ..limits };
+            assert!(search(&game(fen), &bounded).nodes <= soft + 20, "{fen}: {soft}");
+        }
+    }
+}
+
 #[test]
 fn lines_are_legal_and_bounded() {
     for fen in POSITIONS {

@@ -46,7 +46,8 @@ pub(crate) struct Running {
 }
 
 fn has_limit(limits: &Limits) -> bool {
-    limits.depth.is_some() || limits.nodes.is_some() || limits.movetime_ms.is_some() || limits.clock.is_some()
+    let nodes = limits.nodes.or(limits.soft_nodes);
+    limits.depth.is_some() || nodes.is_some() || limits.movetime_ms.is_some() || limits.clock.is_some()
 }
 
 impl Running {

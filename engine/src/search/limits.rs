@@ -25,6 +25,9 @@ pub struct Limits {
     pub depth: Option<i32>,
     /// Nodes. With one thread the search ends exactly at this count.
     pub nodes: Option<u64>,
+    /// The search ends after the iteration in which it reaches so many nodes. [`Limits::nodes`] beside it bounds
+    /// that iteration.
+    pub soft_nodes: Option<u64>,
     /// Time for this move, in ms.
     pub movetime_ms: Option<u64>,
     /// A clock to manage.

@@ -114,6 +114,9 @@ impl Thread<'_> {
         if limits.stop_at_mate && mate_is_near {
             return true;
         }
+        if limits.soft_nodes.is_some_and(|enough| self.shared.all_nodes() >= enough) {
+            return true;
+        }
         if self.shared.is_pondering() || !self.shared.timer.has_clock() {
             return false;
         }

@@ -61,13 +61,14 @@ pub enum BookError {
 /// A book, read and checked whole.
 pub struct Book {
     openings: Vec<Opening>,
+    /// The order of the pairs of a match; empty: as it is written.
     order: Vec<u32>,
+    sha256: [u8; 32],
     digest: String,
 }
 
 impl Book {
-    /// Reads a book in any format; the content says which. Moves are cut to `most_plies`, and only a fault among
-    /// those counts. An opening may not end the game, by the match's rules.
+    /// [`Book::open`] for a match, in an order.
     ///
     /// # Errors
     /// Names the line or the game that is no opening; refuses a book with fewer openings than pairs unless
@@ -79,6 +80,28 @@ impl Book {
         (order, seed): (BookOrder, u64),
         (pairs, wrap): (u64, bool),
     ) -> Result<Book, BookError> {
+        let mut book = Book::open(path, rules, most_plies)?;
+        let enough = !book.is_empty() && (wrap || book.len() as u64 >= pairs);
+        if !enough || book.len() > u32::MAX as usize {
+            return Err(BookError::Short { path: path.display().to_string(), found: book.len(), pairs });
+        }
+        if order == BookOrder::Random {
+            book.order = (0..book.len() as u32).collect();
+            let mut rng = stream(seed, ORDER_STREAM);
+            for i in (1..book.order.len()).rev() {
+                book.order.swap(i, below(&mut rng, i as u64 + 1) as usize);
+            }
+        }
+        Ok(book)
+    }
+
+    /// Reads a book in any format; the content says which. Moves are cut to `most_plies`, and only a fault among
+    /// those counts. An opening may not end the game, by these rules. The openings stay in memory: some 150 bytes
+    /// and two a ply each; while the file is read, several times that.
+    ///
+    /// # Errors
+    /// Names the line or the game that is no opening.
+    pub fn open(path: &Path, rules: RuleSet, most_plies: Option<usize>) -> Result<Book, BookError> {
         let shown = path.display().to_string();
         let bytes = fs::read(path).map_err(|source| BookError::Read { path: shown.clone(), source })?;
         let refused = |(place, what)| BookError::Opening { path: shown.clone(), place, what };
@@ -87,22 +110,32 @@ impl Book {
             refused((error.place.to_string(), what))
         })?;
         let mut openings = Vec::with_capacity(games.len());
-        for (i, game) in games.iter().enumerate() {
-            openings.push(read_opening(game, i + 1, rules, most_plies).map_err(refused)?);
+        for (i, game) in games.into_iter().enumerate() {
+            openings.push(read_opening(&game, i + 1, rules, most_plies).map_err(refused)?);
         }
-        let enough = !openings.is_empty() && (wrap || openings.len() as u64 >= pairs);
-        if !enough || openings.len() > u32::MAX as usize {
-            return Err(BookError::Short { path: shown, found: openings.len(), pairs });
-        }
-        let mut indices: Vec<u32> = (0..openings.len() as u32).collect();
-        if order == BookOrder::Random {
-            let mut rng = stream(seed, ORDER_STREAM);
-            for i in (1..indices.len()).rev() {
-                indices.swap(i, below(&mut rng, i as u64 + 1) as usize);
-            }
-        }
-        let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Book { openings, order: indices, digest })
+        let sha256: [u8; 32] = Sha256::digest(&bytes).into();
+        let digest = sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Book { openings, order: Vec::new(), sha256, digest })
+    }
+
+    /// How many openings it has.
+    pub fn len(&self) -> usize {
+        self.openings.len()
+    }
+
+    /// Has it none?
+    pub fn is_empty(&self) -> bool {
+        self.openings.is_empty()
+    }
+
+    /// An opening by its place in the file, from 0.
+    pub fn opening(&self, index: usize) -> Option<&Opening> {
+        self.openings.get(index)
+    }
+
+    /// SHA-256 of the file.
+    pub const fn sha256(&self) -> [u8; 32] {
+        self.sha256
     }
 
     /// SHA-256 of the file, in hex.
@@ -112,8 +145,9 @@ impl Book {
 
     /// The opening of a pair; the order begins again where the book ends.
     pub(super) fn of_pair(&self, pair: u64) -> Opening {
-        let place = (pair % self.order.len() as u64) as usize;
-        self.openings[self.order[place] as usize].clone()
+        let place = (pair % self.openings.len() as u64) as usize;
+        let index = self.order.get(place).map_or(place, |&index| index as usize);
+        self.openings[index].clone()
     }
 }
 
