@@ -17,26 +17,44 @@ pub struct Adjudicator {
 impl Adjudicator {
     /// Takes the score of the side to move in, and says whether the game is to end. `plies` are those played
     /// when the game would end, the one just scored included. Ask only where the rules let the game go on.
+    ///
+    /// After another move than the best (`is_best` false) the score says nothing of where the game stands now: it
+    /// counts, but no score ends the game at that ply.
     pub fn see(
         &mut self,
         plan: &Adjudication,
         side: Color,
         score: Score,
+        is_best: bool,
         plies: usize,
     ) -> Option<(Outcome, Reason)> {
         for (winner, points) in [(side, score.0), (!side, -score.0)] {
             let run = &mut self.winning[winner.index()];
             *run = if points >= plan.resign_score { *run + 1 } else { 0 };
-            if plan.resign_plies > 0 && *run >= plan.resign_plies {
-                return Some((Outcome::loss_of(!winner), Reason::Resignation));
-            }
         }
         // Counted before `draw_from` too: a long equality need not begin anew there.
         self.equal = if score.0.abs() <= plan.draw_score { self.equal + 1 } else { 0 };
-        if plan.draw_plies > 0 && self.equal >= plan.draw_plies && plies >= plan.draw_from as usize {
-            return Some((Outcome::Draw, Reason::DrawAdjudication));
+        let by_score = if is_best { self.by_score(plan, side, score, plies) } else { None };
+        by_score.or_else(|| (plies >= plan.max_plies as usize).then_some((Outcome::Draw, Reason::PlyLimit)))
+    }
+
+    fn by_score(
+        &self,
+        plan: &Adjudication,
+        side: Color,
+        score: Score,
+        plies: usize,
+    ) -> Option<(Outcome, Reason)> {
+        let won = |winner: Color| {
+            let agreed = plan.resign_plies > 0 && self.winning[winner.index()] >= plan.resign_plies;
+            let mates = plan.resign_mate && score.mate_plies().is_some_and(|n| (n > 0) == (winner == side));
+            agreed || mates
+        };
+        if let Some(winner) = [side, !side].into_iter().find(|&winner| won(winner)) {
+            return Some((Outcome::loss_of(!winner), Reason::Resignation));
         }
-        (plies >= plan.max_plies as usize).then_some((Outcome::Draw, Reason::PlyLimit))
+        let equal = plan.draw_plies > 0 && self.equal >= plan.draw_plies;
+        (equal && plies >= plan.draw_from as usize).then_some((Outcome::Draw, Reason::DrawAdjudication))
     }
 }
 
@@ -47,6 +65,7 @@ mod tests {
     const PLAN: Adjudication = Adjudication {
         resign_score: 1000,
         resign_plies: 3,
+        resign_mate: false,
         draw_score: 5,
         draw_plies: 4,
         draw_from: 10,
@@ -55,11 +74,23 @@ mod tests {
 
     /// Scores by ply from the side to move's view, Red first; the plies played before are `played`.
     fn check(scores: &[i32], played: usize, expected: Option<(usize, Outcome, Reason)>) {
+        check_with(&PLAN, scores, played, None, expected);
+    }
+
+    /// As [`check`]; at ply `other` of these another move than the best is played.
+    fn check_with(
+        plan: &Adjudication,
+        scores: &[i32],
+        played: usize,
+        other: Option<usize>,
+        expected: Option<(usize, Outcome, Reason)>,
+    ) {
         let mut adjudicator = Adjudicator::default();
         let mut side = Color::Red;
         let mut found = None;
         for (i, &score) in scores.iter().enumerate() {
-            let end = adjudicator.see(&PLAN, side, Score(score), played + i + 1);
+            let is_best = other != Some(i);
+            let end = adjudicator.see(plan, side, Score(score), is_best, played + i + 1);
             if let Some((outcome, reason)) = end {
                 found = Some((i, outcome, reason));
                 break;
@@ -86,6 +117,28 @@ mod tests {
         check(&[0, 5, -5, 0], 9, Some((3, Outcome::Draw, Reason::DrawAdjudication)));
         check(&[0, 5, -5, 0, 0], 5, Some((4, Outcome::Draw, Reason::DrawAdjudication)));
         check(&[0, 5, -6, 0, 0], 9, None);
+    }
+
+    #[test]
+    fn mates_end_games_at_once_if_asked() {
+        let plan = Adjudication { resign_mate: true, ..PLAN };
+        let (red_won, black_won) = (Outcome::BlackLoses, Outcome::RedLoses);
+        check(&[31_990, -31_991], 0, None);
+        check_with(&plan, &[31_990], 0, None, Some((0, red_won, Reason::Resignation)));
+        check_with(&plan, &[10, 31_990], 0, None, Some((1, black_won, Reason::Resignation)));
+        check_with(&plan, &[-31_990], 0, None, Some((0, black_won, Reason::Resignation)));
+        // A win by rule is none by mate.
+        check_with(&plan, &[30_990], 0, None, None);
+        // The mate that was found is not played.
+        check_with(&plan, &[31_990, 5], 0, Some(0), None);
+    }
+
+    #[test]
+    fn no_score_ends_a_game_whose_best_move_is_not_played() {
+        check_with(&PLAN, &[1000, -1000, 1000, 0], 0, Some(2), None);
+        let later = Some((3, Outcome::BlackLoses, Reason::Resignation));
+        check_with(&PLAN, &[1000, -1000, 1000, -1000], 0, Some(2), later);
+        check_with(&PLAN, &[50, 50, 50], 17, Some(2), Some((2, Outcome::Draw, Reason::PlyLimit)));
     }
 
     #[test]

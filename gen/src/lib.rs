@@ -1,7 +1,7 @@
 //! Self-play data generation and record tools: the program `chuhe-gen`.
 //!
 //! ```text
-//! command line → Plan → numbers (workers) → games (play) → Sink: FILE.partial → FILE
+//! command line → Plan, Starts → numbers (workers) → games (play) → Sink: FILE.partial → FILE
 //! ```
 //!
 //! A game depends on the plan and its number alone ([`seed::game_rng`]), so a run gives the same file
@@ -21,4 +21,5 @@ pub mod progress;
 pub mod run;
 pub mod seed;
 pub mod sink;
+pub mod variety;
 pub mod workers;

@@ -30,6 +30,7 @@ pub fn manifest(plan: &Plan, totals: Totals, file: &Path, name: &Path) -> Result
         "seed": plan.seed,
         "net": net_text(&plan.net),
         "engine_signature": plan.engine_signature,
+        "reproducible": plan.is_reproducible(),
         "plan": plan,
     }))
 }

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nnue_format::record::{GameRecord, Outcome, PlyFlags, PlyRecord, Reason, Start};
-use xiangqi::judge::{self, RuleSet};
-use xiangqi::{Game, Score};
+use xiangqi::judge;
+use xiangqi::{Game, Move, Score};
 
 use crate::adjudicate::Adjudicator;
-use crate::openings;
+use crate::openings::{self, Drawn, Starts};
 use crate::plan::{Plan, PlanError};
-use crate::player::Player;
+use crate::player::{Choice, Player};
 use crate::seed;
 
 /// How a game number ended.
@@ -20,6 +20,8 @@ pub enum Finished {
     /// Its opening leads to where an earlier game of the run begins: the same searches would play the same
     /// game again. The number stays unused.
     Repeated,
+    /// The book's opening is one-sided. The number stays unused.
+    OneSided,
     /// The run was stopped while it was played.
     Stopped,
 }
@@ -39,7 +41,9 @@ pub struct Played {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlayError {
     /// No opening leaves the game going on.
-    #[error("game {number}: no random opening of {plies} plies leaves the game going on")]
+    #[error(
+        "game {number}: no opening with at most {plies} random plies leaves the game going on; take other --random-plies or another book"
+    )]
     NoOpening {
         /// The game's number.
         number: u64,
@@ -69,6 +73,7 @@ pub enum PlayError {
 /// whether an earlier game of the run begins there.
 pub fn play_game(
     plan: &Plan,
+    starts: &Starts,
     number: u64,
     player: &mut dyn Player,
     stop: &AtomicBool,
@@ -76,8 +81,11 @@ pub fn play_game(
 ) -> Result<Finished, PlayError> {
     let rules = plan.rule_set()?;
     let mut rng = seed::game_rng(plan.seed, number);
-    let opening = openings::draw(&plan.opening, rules, &mut rng, player)
-        .ok_or(PlayError::NoOpening { number, plies: plan.opening.max_plies })?;
+    let opening = match openings::draw(&plan.opening, starts, number, rules, &mut rng, player) {
+        Drawn::Opening(opening) => *opening,
+        Drawn::OneSided => return Ok(Finished::OneSided),
+        Drawn::Ended => return Err(PlayError::NoOpening { number, plies: plan.opening.max_plies }),
+    };
     let opening_key = opening.game.position().key();
     if stop.load(Ordering::Relaxed) {
         return Ok(Finished::Stopped);
@@ -85,58 +93,95 @@ pub fn play_game(
     if is_known(opening_key) {
         return Ok(Finished::Repeated);
     }
-    let mut nodes = opening.nodes;
-    let opening_moves = opening.game.moves().collect();
-    // From here on the game depends on the opening's moves alone, so that it can be checked from its record.
-    player.new_game();
-    let game = opening.game;
-    let Some((plies, outcome, reason)) = searched_plies(plan, number, player, stop, game, rules, &mut nodes)?
-    else {
-        return Ok(Finished::Stopped);
-    };
-    let start = Start::Standard;
-    let record = GameRecord { number, start, opening: opening_moves, plies, outcome, reason, rules };
-    Ok(Finished::Game(Box::new(Played { record, opening_key, nodes })))
+    let played = play_on(plan, number, opening.start, opening.game, player, stop)?;
+    Ok(match played {
+        None => Finished::Stopped,
+        Some((record, nodes)) => {
+            let nodes = nodes + opening.nodes;
+            Finished::Game(Box::new(Played { record, opening_key, nodes }))
+        }
+    })
 }
 
-/// The plies after the opening, and the end; `None` if stopped.
-fn searched_plies(
+/// Plays game `number` of the plan from the end of its opening; `game` stands there and began at `start`. Gives the
+/// game and the nodes searched; `None` if stopped.
+///
+/// The plan, the number and the opening are all that it depends on (with [`Plan::is_reproducible`]), so that a recorded
+/// game can be played again from its record.
+pub fn play_on(
     plan: &Plan,
     number: u64,
+    start: Start,
+    mut game: Game,
     player: &mut dyn Player,
     stop: &AtomicBool,
-    mut game: Game,
-    rules: RuleSet,
-    nodes: &mut u64,
-) -> Result<Option<(Vec<PlyRecord>, Outcome, Reason)>, PlayError> {
+) -> Result<Option<(GameRecord, u64)>, PlayError> {
+    let rules = plan.rule_set()?;
+    let opening: Vec<Move> = game.moves().collect();
+    let mut searched =
+        Searched { plan, number, player, rng: seed::choice_rng(plan.seed, number), lines: Vec::new() };
     let mut adjudicator = Adjudicator::default();
     let mut plies = Vec::new();
-    loop {
-        let choice = player.search(&game, plan.limit);
-        if stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        *nodes += choice.nodes;
-        let fault = |game: &Game, what: String| {
-            let (ply, fen) = (game.len(), game.position().fen());
-            PlayError::Engine { number, ply, what, fen }
-        };
+    let mut nodes = 0;
+    searched.player.new_game();
+    let (outcome, reason) = loop {
         let side = game.position().side_to_move();
-        let score = choice.score;
-        let mv = choice.best.ok_or_else(|| fault(&game, "no move".to_owned()))?;
-        if score.0.abs() > Score::MATE {
-            return Err(fault(&game, format!("the score {}", score.0)));
-        }
-        if let Err(error) = game.try_play(mv) {
-            return Err(fault(&game, format!("the move {mv} ({error})")));
-        }
-        plies.push(PlyRecord { mv, score, flags: PlyFlags::NONE });
+        let (ply, spent) = searched.ply(&mut game, plies.len(), stop)?;
+        let Some(ply) = ply else { return Ok(None) };
+        nodes += spent;
+        plies.push(ply);
         let status = judge::status(&game, rules);
         if let (Some(outcome), Some(reason)) = (Outcome::from_result(status.result), status.reason) {
-            return Ok(Some((plies, outcome, Reason::from(reason))));
+            break (outcome, Reason::from(reason));
         }
-        if let Some((outcome, reason)) = adjudicator.see(&plan.adjudication, side, score, game.len()) {
-            return Ok(Some((plies, outcome, reason)));
+        let is_best = !ply.flags.is_not_best();
+        if let Some(end) = adjudicator.see(&plan.adjudication, side, ply.score, is_best, game.len()) {
+            break end;
         }
+    };
+    Ok(Some((GameRecord { number, start, opening, plies, outcome, reason, rules }, nodes)))
+}
+
+/// The searches of one game.
+struct Searched<'a> {
+    plan: &'a Plan,
+    number: u64,
+    player: &'a mut dyn Player,
+    /// Chooses among moves.
+    rng: seed::GameRng,
+    lines: Vec<(Move, Score)>,
+}
+
+impl Searched<'_> {
+    /// Searches and plays the ply that is `number` after the opening; with the nodes that it took. `None` if stopped.
+    fn ply(
+        &mut self,
+        game: &mut Game,
+        number: usize,
+        stop: &AtomicBool,
+    ) -> Result<(Option<PlyRecord>, u64), PlayError> {
+        let variety = &self.plan.variety;
+        self.lines.clear();
+        let Choice { best, score, nodes } = match variety.lines_at(number) {
+            1 => self.player.search(game, self.plan.limit),
+            count => self.player.search_lines(game, self.plan.limit, count, &mut self.lines),
+        };
+        if stop.load(Ordering::Relaxed) {
+            return Ok((None, nodes));
+        }
+        let best = best.ok_or_else(|| self.fault(game, "no move".to_owned()))?;
+        if score.0.abs() > Score::MATE {
+            return Err(self.fault(game, format!("the score {}", score.0)));
+        }
+        let mv = variety.pick(number, game.position(), best, &self.lines, &mut self.rng);
+        if let Err(error) = game.try_play(mv) {
+            return Err(self.fault(game, format!("the move {mv} ({error})")));
+        }
+        let flags = if mv == best { PlyFlags::NONE } else { PlyFlags::NOT_BEST };
+        Ok((Some(PlyRecord { mv, score, flags }), nodes))
+    }
+
+    fn fault(&self, game: &Game, what: String) -> PlayError {
+        PlayError::Engine { number: self.number, ply: game.len(), what, fen: game.position().fen() }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use engine::eval::EvalSource;
-use engine::search::{Limits, Searcher};
+use engine::search::{Limits, SearchResult, Searcher};
 use xiangqi::judge::RuleSet;
 use xiangqi::{Game, Move, Score};
 
@@ -27,6 +27,15 @@ pub trait Player {
     fn new_game(&mut self);
     /// Searches the game's current position.
     fn search(&mut self, game: &Game, limit: SearchLimit) -> Choice;
+    /// Searches its best `count` lines. Their first moves and scores go to `lines`, best first; they are fewer where there
+    /// are fewer moves, or where the search found no more within its limit.
+    fn search_lines(
+        &mut self,
+        game: &Game,
+        limit: SearchLimit,
+        count: usize,
+        lines: &mut Vec<(Move, Score)>,
+    ) -> Choice;
 }
 
 /// The engine, one thread of it.
@@ -43,6 +52,25 @@ impl EnginePlayer {
         searcher.set_rules(rules);
         EnginePlayer { searcher, stop }
     }
+
+    fn ask(&mut self, game: &Game, limit: SearchLimit, lines: usize) -> SearchResult {
+        let SearchLimit { nodes, soft_nodes, depth, movetime_ms } = limit;
+        let limits = Limits {
+            nodes,
+            soft_nodes,
+            depth,
+            movetime_ms,
+            multi_pv: lines,
+            stop: Some(Arc::clone(&self.stop)),
+            stop_at_mate: true,
+            ..Limits::default()
+        };
+        self.searcher.search(game, &limits, &mut |_| {})
+    }
+}
+
+fn choice(result: &SearchResult) -> Choice {
+    Choice { best: result.best, score: result.score, nodes: result.nodes }
 }
 
 impl Player for EnginePlayer {
@@ -51,14 +79,19 @@ impl Player for EnginePlayer {
     }
 
     fn search(&mut self, game: &Game, limit: SearchLimit) -> Choice {
-        let limits = Limits {
-            nodes: limit.nodes,
-            depth: limit.depth,
-            stop: Some(Arc::clone(&self.stop)),
-            stop_at_mate: true,
-            ..Limits::default()
-        };
-        let result = self.searcher.search(game, &limits, &mut |_| {});
-        Choice { best: result.best, score: result.score, nodes: result.nodes }
+        choice(&self.ask(game, limit, 1))
+    }
+
+    fn search_lines(
+        &mut self,
+        game: &Game,
+        limit: SearchLimit,
+        count: usize,
+        lines: &mut Vec<(Move, Score)>,
+    ) -> Choice {
+        let result = self.ask(game, limit, count);
+        lines.clear();
+        lines.extend(result.lines.iter().filter_map(|line| Some((*line.pv.first()?, line.score))));
+        choice(&result)
     }
 }

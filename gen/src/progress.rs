@@ -26,9 +26,7 @@ pub struct Progress {
 impl Progress {
     /// For a run that begins with `found`; `quiet` shows nothing.
     pub fn new(count: Count, found: Totals, quiet: bool) -> Progress {
-        let total = match count {
-            Count::Games(n) | Count::Positions(n) => n,
-        };
+        let total = total(count);
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let bar = ProgressBar::new(total);
             let template = "{bar:30} {percent:>3} %  {msg}  {eta_precise} left";
@@ -72,28 +70,23 @@ impl Progress {
     }
 
     fn message(&self, written: Totals) -> String {
-        let (done, total, what) = match self.count {
-            Count::Games(n) => (written.games, n, "games"),
-            Count::Positions(n) => (written.positions, n, "positions"),
-        };
-        let other = match self.count {
-            Count::Games(_) => format!("{} positions", written.positions),
-            Count::Positions(_) => format!("{} games", written.games),
+        let (done, total) = (self.done(written), total(self.count));
+        let (what, other) = match self.count {
+            Count::Positions(_) => ("positions", format!("{} games", written.games)),
+            _ => ("games", format!("{} positions", written.positions)),
         };
         format!("{done}/{total} {what}, {other}, {} positions/s", self.positions_per_second(written))
     }
 
     const fn done(&self, totals: Totals) -> u64 {
         match self.count {
-            Count::Games(_) => totals.games,
             Count::Positions(_) => totals.positions,
+            _ => totals.games,
         }
     }
 
     fn left(&self, written: Totals) -> String {
-        let total = match self.count {
-            Count::Games(n) | Count::Positions(n) => n,
-        };
+        let total = total(self.count);
         let made = self.done(written).saturating_sub(self.done(self.found));
         let missing = total.saturating_sub(self.done(written));
         let millis = u128::from(missing) * self.elapsed().as_millis();
@@ -101,6 +94,15 @@ impl Progress {
             Some(millis) => format!("{} s", millis / 1000),
             None => "unknown time".to_owned(),
         }
+    }
+}
+
+/// How many there will be: of games, or of positions.
+const fn total(count: Count) -> u64 {
+    match count {
+        Count::Games(n) | Count::Positions(n) => n,
+        // Told as games: see `Plan::greatest_count`.
+        Count::WholeBook => 0,
     }
 }
 

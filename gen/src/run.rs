@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nnue_format::record::Totals;
 
+use crate::openings::Starts;
 use crate::plan::Plan;
 use crate::play::PlayError;
 use crate::player::Player;
@@ -28,25 +29,29 @@ pub enum RunError {
 }
 
 /// Plays in `threads` threads until the sink is complete or `stop` is set; `progress` hears what is written.
-/// Games being played when it ends are abandoned; everything whole is in the sink's files.
+/// Games being played when it ends are abandoned; everything whole is in the sink's files. Gives the time that the threads
+/// spent in games, all together.
 pub fn play<P: Player>(
     plan: &Plan,
+    starts: &Starts,
     threads: usize,
     sink: &mut Sink,
     stop: &Arc<AtomicBool>,
     new_player: impl Fn(Arc<AtomicBool>) -> P + Sync,
     progress: &mut dyn FnMut(Totals),
-) -> Result<(), RunError> {
+) -> Result<Duration, RunError> {
+    let mut busy = Duration::ZERO;
     if !sink.is_complete() {
-        let known = sink.known().clone();
+        let known = Arc::clone(sink.known());
         let (next, limit, have) = (sink.next_number(), sink.limit(), sink.waiting());
         let dispatcher = Dispatcher::new(next, limit, have, known, threads, Arc::clone(stop));
-        workers::run(plan, &dispatcher, threads, new_player, |reports| {
+        workers::run(plan, starts, &dispatcher, threads, new_player, |reports| {
             gather(&dispatcher, &reports, sink, progress)
         })?;
+        busy = dispatcher.busy();
     }
     sink.suspend()?;
-    Ok(())
+    Ok(busy)
 }
 
 /// Takes the workers' reports until the sink is complete or no more come.
@@ -60,7 +65,7 @@ fn gather(
         match reports.recv_timeout(TICK) {
             Ok((number, finished)) => {
                 sink.accept(number, finished?)?;
-                dispatcher.advance(sink.next_number(), sink.limit(), sink.take_new_keys());
+                dispatcher.advance(sink.next_number(), sink.limit());
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,

@@ -10,7 +10,33 @@ pub struct GameRng(Xoshiro256PlusPlus);
 /// The generator of game `number` of the run with seed `run_seed`: SplitMix64 over the seed gives a key, over
 /// key and number the state. Nothing else goes in, so any game can be played again alone.
 pub fn game_rng(run_seed: u64, number: u64) -> GameRng {
-    let key = SplitMix64::from_seed(run_seed.to_le_bytes()).next_u64();
+    rng_of(keys(run_seed)[0], number)
+}
+
+/// The generator of the choices among moves in game `number`: apart from [`game_rng`], so that they follow from the
+/// number whatever the opening took.
+pub fn choice_rng(run_seed: u64, number: u64) -> GameRng {
+    rng_of(keys(run_seed)[1], number)
+}
+
+/// Keys of the order in which a run takes the openings of its book.
+pub(crate) fn order_keys<const N: usize>(run_seed: u64) -> [u64; N] {
+    let mut mix = SplitMix64::from_seed(keys(run_seed)[2].to_le_bytes());
+    std::array::from_fn(|_| mix.next_u64())
+}
+
+/// A number that follows from another, every bit from all its bits.
+pub(crate) fn mixed(number: u64) -> u64 {
+    SplitMix64::from_seed(number.to_le_bytes()).next_u64()
+}
+
+/// A run's keys: for the games, for the choices among moves, for the order of a book.
+fn keys(run_seed: u64) -> [u64; 3] {
+    let mut mix = SplitMix64::from_seed(run_seed.to_le_bytes());
+    std::array::from_fn(|_| mix.next_u64())
+}
+
+fn rng_of(key: u64, number: u64) -> GameRng {
     let mut mix = SplitMix64::from_seed((key ^ number).to_le_bytes());
     let mut seed = [0; 32];
     for chunk in seed.chunks_exact_mut(8) {
@@ -50,6 +76,9 @@ mod tests {
         let mut rng = game_rng(1, 0);
         let found: Vec<_> = (0..4).map(|_| rng.below(1 << 32)).collect();
         assert_eq!(found, [1_883_594_958, 1_324_322_819, 3_705_690_866, 3_759_786_017]);
+        let mut rng = choice_rng(1, 0);
+        assert_eq!([rng.below(1 << 32), rng.below(1 << 32)], [342_411_691, 664_858_637]);
+        assert_eq!(order_keys(1), [12_017_601_128_915_079_454, 7_876_820_519_921_869_660]);
     }
 
     #[test]
@@ -58,6 +87,7 @@ mod tests {
         assert_ne!(first(1, 0), first(1, 1));
         assert_ne!(first(1, 0), first(2, 0));
         assert_ne!(first(1, 2), first(2, 1));
+        assert_ne!(first(1, 0), choice_rng(1, 0).below(u64::MAX));
     }
 
     #[test]

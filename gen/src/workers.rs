@@ -1,11 +1,15 @@
 //! Threads that play games by their numbers. Which thread plays which game has no influence on anything.
+//!
+//! No thread waits for another's game, for the sink or for the disk: reports go into a channel without a bound, and what
+//! may wait in it is bounded by the window of the numbers handed out.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::openings::Starts;
 use crate::plan::Plan;
 use crate::play::{Finished, PlayError, play_game};
 use crate::player::Player;
@@ -17,6 +21,27 @@ const WINDOW_PER_THREAD: u64 = 64;
 /// Who is waiting looks at the stop flag this often.
 const STOP_POLL: Duration = Duration::from_millis(100);
 
+/// The keys of the positions where the games written begin: 10 to 21 bytes a game, one and a half times that while it
+/// grows.
+#[derive(Debug, Default)]
+pub struct Known(Mutex<HashSet<u64>>);
+
+impl Known {
+    /// Notes a key; false if it was there.
+    pub fn insert(&self, key: u64) -> bool {
+        self.lock().insert(key)
+    }
+
+    /// Is the key there?
+    pub fn contains(&self, key: u64) -> bool {
+        self.lock().contains(&key)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Hands out the numbers of games.
 #[derive(Debug)]
 pub struct Dispatcher {
@@ -24,6 +49,9 @@ pub struct Dispatcher {
     changed: Condvar,
     stop: Arc<AtomicBool>,
     window: u64,
+    known: Arc<Known>,
+    /// Time that threads spent in games, in ns.
+    busy: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -36,8 +64,6 @@ struct State {
     limit: u64,
     /// Numbers not to be played: their games are there.
     have: HashSet<u64>,
-    /// Keys of positions where games of the run begin, of settled numbers only.
-    known: HashSet<u64>,
     done: bool,
 }
 
@@ -48,13 +74,14 @@ impl Dispatcher {
         first: u64,
         limit: u64,
         have: HashSet<u64>,
-        known: HashSet<u64>,
+        known: Arc<Known>,
         threads: usize,
         stop: Arc<AtomicBool>,
     ) -> Dispatcher {
-        let state = State { next: first, wanted: first, limit, have, known, done: false };
-        let window = WINDOW_PER_THREAD * threads as u64;
-        Dispatcher { state: Mutex::new(state), changed: Condvar::new(), stop, window }
+        let state = State { next: first, wanted: first, limit, have, done: false };
+        let window = WINDOW_PER_THREAD * threads.max(1) as u64;
+        let (state, changed, busy) = (Mutex::new(state), Condvar::new(), AtomicU64::new(0));
+        Dispatcher { state, changed, stop, window, known, busy }
     }
 
     /// The next number to play; waits while the window is full, `None` when no more are needed.
@@ -77,18 +104,12 @@ impl Dispatcher {
         }
     }
 
-    /// Does a game of a settled number begin at this position?
-    pub fn is_known(&self, key: u64) -> bool {
-        self.lock().known.contains(&key)
-    }
-
-    /// Settles numbers: all before `wanted` are written or unused, those up to `limit` are needed. `keys` are
-    /// where the games just settled begin.
-    pub fn advance(&self, wanted: u64, limit: u64, keys: impl IntoIterator<Item = u64>) {
+    /// Settles numbers: all before `wanted` are written or unused, those up to `limit` are needed.
+    pub fn advance(&self, wanted: u64, limit: u64) {
         let mut state = self.lock();
         state.wanted = wanted;
         state.limit = limit;
-        state.known.extend(keys);
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -96,6 +117,11 @@ impl Dispatcher {
     pub fn finish(&self) {
         self.lock().done = true;
         self.changed.notify_all();
+    }
+
+    /// Time that threads have spent in games that ended.
+    pub fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy.load(Ordering::Relaxed))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -111,6 +137,7 @@ pub type Report = (u64, Result<Finished, PlayError>);
 /// searches early.
 pub fn run<P: Player, T>(
     plan: &Plan,
+    starts: &Starts,
     dispatcher: &Dispatcher,
     threads: usize,
     new_player: impl Fn(Arc<AtomicBool>) -> P + Sync,
@@ -118,10 +145,10 @@ pub fn run<P: Player, T>(
 ) -> T {
     let stop = &dispatcher.stop;
     std::thread::scope(|scope| {
-        let (sender, receiver) = sync_channel(4 * threads.max(1));
+        let (sender, receiver) = channel();
         for _ in 0..threads.max(1) {
             let (sender, new_player) = (sender.clone(), &new_player);
-            scope.spawn(move || work(plan, dispatcher, new_player(Arc::clone(stop)), &sender));
+            scope.spawn(move || work(plan, starts, dispatcher, new_player(Arc::clone(stop)), &sender));
         }
         drop(sender);
         let result = sink(receiver);
@@ -131,10 +158,19 @@ pub fn run<P: Player, T>(
     })
 }
 
-fn work<P: Player>(plan: &Plan, dispatcher: &Dispatcher, mut player: P, sender: &SyncSender<Report>) {
+fn work<P: Player>(
+    plan: &Plan,
+    starts: &Starts,
+    dispatcher: &Dispatcher,
+    mut player: P,
+    sender: &Sender<Report>,
+) {
     while let Some(number) = dispatcher.take() {
-        let is_known = |key| dispatcher.is_known(key);
-        let finished = play_game(plan, number, &mut player, &dispatcher.stop, &is_known);
+        let begun = Instant::now();
+        let is_known = |key| dispatcher.known.contains(key);
+        let finished = play_game(plan, starts, number, &mut player, &dispatcher.stop, &is_known);
+        let spent = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        dispatcher.busy.fetch_add(spent, Ordering::Relaxed);
         if matches!(finished, Ok(Finished::Stopped)) {
             return;
         }

@@ -1,34 +1,15 @@
 //! The program itself: exit codes, JSON, kill -9 and Ctrl-C.
 
+#[path = "common/process.rs"]
+mod process;
+
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use datagen::seed::game_rng;
+use process::{PROGRAM, command, done, json, stderr, tool};
 use serde_json::Value;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_chuhe-gen");
-
-fn command(out: &Path, rest: &str) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.arg("play").arg("--out").arg(out).args(rest.split(' '));
-    command
-}
-
-fn done(command: &mut Command, code: i32) -> Output {
-    let output = command.output().expect("the program starts");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{command:?}: {stderr}");
-    output
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).expect("JSON alone on stdout")
-}
-
-fn tool(verb: &str, file: &Path, code: i32) -> Value {
-    json(&done(Command::new(PROGRAM).arg(verb).arg(file).arg("--json"), code))
-}
 
 #[test]
 fn play_inspect_verify() {
@@ -78,7 +59,6 @@ fn play_inspect_verify() {
 fn what_cannot_run_exits_with_2() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("a.rec");
-    let stderr = |output: Output| String::from_utf8(output.stderr).unwrap();
     done(&mut command(&out, "--games 1 --nodes 1 --seed 1 --threads 1 --quiet"), 0);
     let other = stderr(done(&mut command(&out, "--games 1 --nodes 1 --seed 2 --threads 1 --quiet"), 2));
     assert!(other.contains("seed: 1 there, 2 here"), "{other}");
@@ -88,7 +68,7 @@ fn what_cannot_run_exits_with_2() {
     assert!(net.contains("no-such-file"), "{net}");
     let nowhere = folder.path().join("no such folder").join("a.rec");
     let nowhere = stderr(done(&mut command(&nowhere, "--games 1 --nodes 1"), 2));
-    assert!(nowhere.contains("cannot open for writing"), "{nowhere}");
+    assert!(nowhere.contains("cannot open for writing") && nowhere.contains("make the folder"), "{nowhere}");
     done(Command::new(PROGRAM).args(["verify", "no-such-file", "--json"]), 2);
     done(Command::new(PROGRAM).args(["play", "--games", "1"]), 2);
 }
@@ -103,7 +83,8 @@ fn start(out: &Path, rest: &str) -> Child {
 fn kill_9_loses_nothing() {
     let kills = if std::env::var_os("CHUHE_FULL").is_some() { 10 } else { 3 };
     // Enough plies for whole blocks, little enough search that a kill meets everything there is to meet.
-    let rest = "--games 450 --nodes 30 --balance-nodes 30 --hash 1 --seed 5 --threads 2 --quiet";
+    let rest = "--games 450 --nodes 30 --soft-nodes 20 --balance-nodes 30 --hash 1 --seed 5 --threads 2 --quiet \
+                --multi-pv 2 --random-moves 20";
     let folder = tempfile::tempdir().unwrap();
     let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
     let begun = std::time::Instant::now();
@@ -152,6 +133,56 @@ fn interrupted_runs_go_on() {
     assert!(stderr.contains("going on behind"), "{stderr}");
     let verified = tool("verify", &out, 0);
     assert_eq!((&verified["games"], &verified["ok"]), (&30.into(), &true.into()));
+}
+
+/// A time a move is not hidden: plan, manifest and report say that such games cannot be played again.
+#[test]
+fn games_by_the_clock_are_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("a.rec");
+    let rest = "--games 2 --movetime 1 --max-plies 30";
+    let output = done(&mut command(&out, rest), 0);
+    let report = String::from_utf8(output.stdout.clone()).unwrap();
+    assert!(report.contains("cannot be played again"), "{report}");
+    assert!(stderr(output).contains("1 (games cannot be played again)"));
+    let again = json(&done(&mut command(&out, &format!("{rest} --json --quiet")), 0));
+    assert_eq!((&again["state"], &again["reproducible"]), (&"already complete".into(), &false.into()));
+    let manifest = std::fs::read_to_string(folder.path().join("a.rec.manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(
+        (&manifest["reproducible"], &manifest["plan"]["limit"]["movetime_ms"]),
+        (&false.into(), &1.into())
+    );
+    assert_eq!(tool("verify", &out, 0)["ok"], true);
+}
+
+/// `--whole-book` plays each opening once; a book that is used up says what to do.
+#[test]
+fn books() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("开局.epd");
+    std::fs::write(&book, "h2e2 h9g7\nb0c2\n# and a position\n3ak4/9/9/9/9/9/9/9/9/5K1R1 w - - 0 1\n")
+        .unwrap();
+    let play = |out: &str, rest: &str, code| {
+        let mut command = command(&folder.path().join(out), rest);
+        done(command.arg("--book").arg(&book).args(["--nodes", "60", "--threads", "2"]), code)
+    };
+    let whole = json(&play("a.rec", "--whole-book --balance-nodes 0 --json --quiet", 0));
+    assert_eq!(whole["games"], 3);
+    let two = json(&play("b.rec", "--whole-book --json --quiet", 0));
+    assert_eq!((&two["games"], &two["unused_openings"]), (&2.into(), &1.into()), "a rook more is one-sided");
+    let few = stderr(play("c.rec", "--games 4 --quiet", 2));
+    assert!(few.contains("--games is 4") && few.contains("--whole-book"), "{few}");
+    let used_up = stderr(play("d.rec", "--positions 100000 --quiet", 2));
+    assert!(used_up.contains("3 openings are used up after 2 games"), "{used_up}");
+    let more = json(&play("e.rec", "--games 9 --book-wrap --random-plies 2..4 --json --quiet", 0));
+    assert_eq!(more["games"], 9);
+    std::fs::write(&book, "h2e2 h9g7\n").unwrap();
+    let other = stderr(play("a.rec", "--whole-book --balance-nodes 0 --quiet", 2));
+    assert!(other.contains("is of another plan (book: 3 openings"), "{other}");
+    std::fs::write(&book, "h2e2 h2e2\n").unwrap();
+    let wrong = stderr(play("f.rec", "--whole-book --quiet", 2));
+    assert!(wrong.contains("line 1"), "{wrong}");
 }
 
 #[test]

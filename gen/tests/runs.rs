@@ -218,7 +218,15 @@ fn openings_do_not_repeat_and_run_out_with_a_message() {
         Opened::Complete(_) => panic!("nothing is complete"),
     };
     let stop = std::sync::Arc::new(false.into());
-    let error =
-        datagen::run::play(&few, 2, &mut sink, &stop, |_| common::HashPlayer, &mut |_| {}).unwrap_err();
+    let error = datagen::run::play(
+        &few,
+        &common::starts(&few),
+        2,
+        &mut sink,
+        &stop,
+        |_| common::HashPlayer,
+        &mut |_| {},
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("after 44 games"), "{error}");
 }

@@ -16,11 +16,11 @@ use xiangqi::judge::RuleSet;
 
 use crate::cli::ImportArgs;
 use crate::import::{
-    self, IMPORT_PLAN_VERSION, ImportPlan, Imported, Kind, RecordRun, Settings, Summary, Tally, Unfinished,
-    WholeFile,
+    self, IMPORT_PLAN_VERSION, ImportLimit, ImportPlan, Imported, Kind, RecordRun, Settings, Summary, Tally,
+    Unfinished, WholeFile,
 };
 use crate::manifest;
-use crate::plan::{SearchLimit, net_text};
+use crate::plan::net_text;
 use crate::player::EnginePlayer;
 use crate::progress::{LineProgress, note};
 
@@ -225,7 +225,8 @@ impl Job {
             plan_len: 0,
             plan_crc: 0,
         };
-        let settings = Settings { rules: self.rules, limit: plan.limit, unfinished: self.unfinished };
+        let settings =
+            Settings { rules: self.rules, limit: plan.limit.map(Into::into), unfinished: self.unfinished };
         let run = RecordRun { settings, header, plan: bytes, variations: args.variations, stop };
         let player =
             || plan.limit.map(|_| EnginePlayer::new(args.hash, source.clone(), self.rules, Arc::clone(stop)));
@@ -245,7 +246,7 @@ impl Job {
         for path in &args.files {
             inputs.update(manifest::digest(path)?.1.as_bytes());
         }
-        let limit = args.nodes.map(|nodes| SearchLimit { nodes: Some(nodes), depth: None });
+        let limit = args.nodes.map(|nodes| ImportLimit { nodes: Some(nodes), depth: None });
         Ok(ImportPlan {
             version: IMPORT_PLAN_VERSION,
             files: args.files.len() as u64,

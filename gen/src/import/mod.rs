@@ -21,7 +21,7 @@ use xiangqi::Move;
 pub use book::{move_lines, positions};
 pub use json::{game_json, report_json};
 pub use output::{Kind, WholeFile, write_all};
-pub use plan::{IMPORT_PLAN_VERSION, ImportPlan};
+pub use plan::{IMPORT_PLAN_VERSION, ImportLimit, ImportPlan};
 pub use records::{DRAWN_SCORE, LeftOut, Line, Made, Settings, Unfinished, WON_SCORE, record};
 pub use summary::{Summary, Tally};
 pub use write::{RecordRun, write_records};

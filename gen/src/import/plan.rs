@@ -23,7 +23,7 @@ pub struct ImportPlan {
     /// What became of games without a result: `skip`, `draw` or `search`.
     pub unfinished: String,
     /// Limit of each position's search, if positions were searched.
-    pub limit: Option<SearchLimit>,
+    pub limit: Option<ImportLimit>,
     /// SHA-256 of the net file; zeros: the hand-crafted evaluation, or no search.
     #[serde(skip)]
     pub net: [u8; 32],
@@ -33,6 +33,21 @@ pub struct ImportPlan {
     pub hash_mib: u32,
     /// The name of the rule set.
     pub rules: String,
+}
+
+/// The limit of a search of an imported position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Serialize)]
+pub struct ImportLimit {
+    /// Nodes.
+    pub nodes: Option<u64>,
+    /// Depth in plies.
+    pub depth: Option<i32>,
+}
+
+impl From<ImportLimit> for SearchLimit {
+    fn from(limit: ImportLimit) -> SearchLimit {
+        SearchLimit { nodes: limit.nodes, depth: limit.depth, ..SearchLimit::default() }
+    }
 }
 
 impl ImportPlan {
