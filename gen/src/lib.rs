@@ -8,6 +8,7 @@
 //! whoever plays which game, in how many threads, and however often it was interrupted.
 
 pub mod adjudicate;
+pub mod bench;
 pub mod cli;
 pub mod commands;
 pub mod generations;

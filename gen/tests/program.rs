@@ -185,6 +185,18 @@ fn books() {
     assert!(wrong.contains("line 1"), "{wrong}");
 }
 
+/// The searches of the generator are those of a bare loop, and the two are compared.
+#[test]
+fn bench_repeats_the_searches() {
+    let words = ["bench", "--nodes", "50,80", "--games", "2", "--rounds", "2", "--hash", "1", "--json"];
+    let rows = json(&done(Command::new(PROGRAM).args(words), 0));
+    let rows = rows["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert!(row["positions"].as_u64().unwrap() > 20 && row["permille"].as_u64().unwrap() > 0, "{row}");
+    }
+}
+
 #[test]
 fn one_thread_twice_is_byte_identical() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,6 +33,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ),
     ("chuhe-gen-help", "chuhe-gen", &["--help"]),
     ("chuhe-gen-play-help", "chuhe-gen", &["play", "--help"]),
+    ("chuhe-gen-bench-help", "chuhe-gen", &["bench", "--help"]),
     ("chuhe-gen-error-no-count", "chuhe-gen", &["play", "--out", "a.rec", "--nodes", "1"]),
     ("chuhe-gen-error-no-limit", "chuhe-gen", &["play", "--out", "a.rec", "--games", "1"]),
     ("chuhe-gen-verify-help", "chuhe-gen", &["verify", "--help"]),

@@ -1,5 +1,6 @@
 //! The command line of `chuhe-gen`: the verbs here, each verb's arguments in a file of its own.
 
+mod bench;
 mod file;
 mod import;
 mod loop_;
@@ -7,6 +8,7 @@ mod play;
 
 use clap::{Parser, Subcommand};
 
+pub use bench::BenchArgs;
 pub use file::FileArgs;
 pub use import::ImportArgs;
 pub use loop_::LoopArgs;
@@ -31,6 +33,8 @@ pub enum Command {
     /// The file is written as FILE.partial and renamed when it is complete. The same command goes on with an
     /// interrupted run, and says "already complete" for a finished one. Ctrl-C keeps all whole games.
     Play(PlayArgs),
+    /// Measure how much of the time of self-play is search: some games as `play` has them, and their searches alone.
+    Bench(BenchArgs),
     /// Read game files that people have (PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists) and write records, opening
     /// books or other game files.
     ///

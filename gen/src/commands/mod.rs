@@ -1,5 +1,6 @@
 //! The verbs of `chuhe-gen`.
 
+pub mod bench;
 pub mod import;
 pub mod inspect;
 pub mod loop_;
@@ -17,6 +18,7 @@ use crate::cli::{Cli, Command};
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Play(args) => play::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Loop(args) => loop_::run(&args),
         Command::Inspect(args) => inspect::run(&args),
