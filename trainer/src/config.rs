@@ -148,6 +148,8 @@ pub struct LossConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FilterConfig {
+    /// Skip positions that the file marks as not for training (filtered, or duplicates).
+    pub marked: bool,
     /// Skip positions whose side to move is in check.
     pub in_check: bool,
     /// Skip positions whose move is a capture.
@@ -232,6 +234,7 @@ impl Default for LossConfig {
 impl Default for FilterConfig {
     fn default() -> Self {
         FilterConfig {
+            marked: true,
             in_check: true,
             captures: true,
             not_best: false,

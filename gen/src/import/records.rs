@@ -1,7 +1,6 @@
 //! Games of others as records.
 //!
-//! The outcome is the rules' where the game is over by them, and else the file's: a win is recorded as a
-//! resignation, a draw as one by adjudication. Where the file says nothing, [`Unfinished`] decides. Moves behind
+//! The outcome is the rules' where the game is over by them, and else the file's, for the reason `stated`. Where the file says nothing, [`Unfinished`] decides. Moves behind
 //! the end by the rules are left out: a record ends where the game does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -171,9 +170,9 @@ fn played(line: &Line, rules: RuleSet) -> Result<(Game, Option<End>), LeftOut> {
 fn said_outcome(said: Said) -> Option<End> {
     match said {
         Said::Unknown => None,
-        Said::RedWins => Some((Outcome::BlackLoses, Reason::Resignation)),
-        Said::BlackWins => Some((Outcome::RedLoses, Reason::Resignation)),
-        Said::Draw => Some((Outcome::Draw, Reason::DrawAdjudication)),
+        Said::RedWins => Some((Outcome::BlackLoses, Reason::Stated)),
+        Said::BlackWins => Some((Outcome::RedLoses, Reason::Stated)),
+        Said::Draw => Some((Outcome::Draw, Reason::Stated)),
     }
 }
 

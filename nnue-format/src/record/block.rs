@@ -191,7 +191,7 @@ impl BlockBuilder {
 
     /// Must the block end here?
     pub(crate) const fn is_full(&self) -> bool {
-        self.head.plies as usize >= BLOCK_PLIES || self.head.games as usize >= MAX_BLOCK_GAMES
+        super::writer::ends_block(self.head.games as usize, self.head.plies as usize)
     }
 
     /// The bytes of the block; the builder is empty afterwards.

@@ -15,8 +15,9 @@ const LENGTHS: usize = 3;
 const OUTCOMES: usize = 4;
 const OPENING_MOVES: usize = 5;
 const MOVES: usize = 6; // MOVE_CONTEXTS of them
-const FLAGS: usize = MOVES + MOVE_CONTEXTS;
-const SCORE_ESCAPES: usize = FLAGS + 1;
+const NOT_BEST: usize = MOVES + MOVE_CONTEXTS;
+const SKIPS: usize = NOT_BEST + 1;
+const SCORE_ESCAPES: usize = SKIPS + 1;
 const SCORES: usize = SCORE_ESCAPES + 1; // CONTEXTS of them
 
 /// Ranks are spread over columns by how many pieces the side to move has, four to a column: fewer pieces,
@@ -47,7 +48,8 @@ pub const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
     "moves_1",
     "moves_2",
     "moves_3",
-    "flags",
+    "not_best",
+    "skips",
     "score_escapes",
     "scores_0",
     "scores_1",
@@ -63,8 +65,7 @@ pub const COLUMN_NAMES: [&str; COLUMN_COUNT] = [
 pub(crate) const MAX_COLUMN_LEN: usize = 1 << 22;
 
 const START_STANDARD: u8 = 0;
-const START_BOOK_LINE: u8 = 1;
-const START_FEN: u8 = 2;
+const START_FEN: u8 = 1;
 
 /// Columns being filled.
 #[derive(Clone, Debug)]
@@ -109,7 +110,8 @@ impl ColumnWriter {
                 push_varint(&mut columns[SCORE_ESCAPES], zigzagged - u64::from(ESCAPE));
             }
             model.update(ply.score);
-            push_bit(&mut columns[FLAGS], self.positions, ply.flags.is_not_best());
+            push_bit(&mut columns[NOT_BEST], self.positions, ply.flags.is_not_best());
+            push_bit(&mut columns[SKIPS], self.positions, ply.flags.is_skipped());
             self.positions += 1;
         }
         Ok(())
@@ -143,10 +145,6 @@ fn check_game(game: &GameRecord) -> Result<Vec<(usize, u8)>, GameError> {
 fn push_start(out: &mut Vec<u8>, start: &Start) {
     match start {
         Start::Standard => out.push(START_STANDARD),
-        Start::BookLine(line) => {
-            out.push(START_BOOK_LINE);
-            push_varint(out, *line);
-        }
         Start::Fen(text) => {
             out.push(START_FEN);
             push_varint(out, text.len() as u64);
@@ -155,13 +153,12 @@ fn push_start(out: &mut Vec<u8>, start: &Start) {
     }
 }
 
-/// Adds bit number `index` of a column of bits, low bits of a byte first.
+/// Sets bit number `index` of a column of bits, low bits of a byte first. The column ends with its last bit
+/// that is set: one without any costs nothing.
 fn push_bit(out: &mut Vec<u8>, index: usize, bit: bool) {
-    if index.is_multiple_of(8) {
-        out.push(0);
-    }
-    if let Some(last) = out.last_mut() {
-        *last |= u8::from(bit) << (index % 8);
+    if bit {
+        out.resize(index / 8 + 1, 0);
+        out[index / 8] |= 1 << (index % 8);
     }
 }
 
@@ -171,8 +168,10 @@ pub(crate) struct ColumnReader<'a> {
     columns: [Cursor<'a>; COLUMN_COUNT],
     next_number: u64,
     rules: RuleSet,
-    flag_bits: u8,
-    flags_left: u8,
+    /// The next bits of the columns `not_best` and `skips`, and how many there are of each.
+    not_best: u8,
+    skips: u8,
+    bits_left: u8,
 }
 
 impl<'a> ColumnReader<'a> {
@@ -186,8 +185,9 @@ impl<'a> ColumnReader<'a> {
             columns: std::array::from_fn(|i| Cursor::new(&columns[i])),
             next_number: first_number,
             rules,
-            flag_bits: 0,
-            flags_left: 0,
+            not_best: 0,
+            skips: 0,
+            bits_left: 0,
         }
     }
 
@@ -247,7 +247,7 @@ impl<'a> ColumnReader<'a> {
             let mv = move_of(&position, number, rank)?;
             let score = self.score(&model, number)?;
             model.update(score);
-            let flags = if self.flag()? { PlyFlags::NOT_BEST } else { PlyFlags::NONE };
+            let flags = self.flags();
             visit(head, &position, &Ply { number, mv, scored: Some((score, flags)) });
             position.make(mv);
         }
@@ -264,21 +264,23 @@ impl<'a> ColumnReader<'a> {
     }
 
     #[inline]
-    fn flag(&mut self) -> Result<bool, GameError> {
-        if self.flags_left == 0 {
-            self.flag_bits = self.byte(FLAGS)?;
-            self.flags_left = 8;
+    fn flags(&mut self) -> PlyFlags {
+        if self.bits_left == 0 {
+            // Bits behind the end of a column are 0.
+            self.not_best = self.columns[NOT_BEST].byte().unwrap_or_default();
+            self.skips = self.columns[SKIPS].byte().unwrap_or_default();
+            self.bits_left = 8;
         }
-        let bit = self.flag_bits & 1 != 0;
-        self.flag_bits >>= 1;
-        self.flags_left -= 1;
-        Ok(bit)
+        let flags = PlyFlags::from_bits(self.not_best & 1 != 0, self.skips & 1 != 0);
+        self.not_best >>= 1;
+        self.skips >>= 1;
+        self.bits_left -= 1;
+        flags
     }
 
     fn start(&mut self) -> Result<Start, GameError> {
         match self.byte(STARTS)? {
             START_STANDARD => Ok(Start::Standard),
-            START_BOOK_LINE => Ok(Start::BookLine(self.varint(STARTS)?)),
             START_FEN => {
                 let length = self.varint(STARTS)?;
                 if length > MAX_FEN_LEN as u64 {

@@ -30,7 +30,7 @@ impl std::fmt::Display for Part {
 }
 
 /// Damage found while reading; every variant says at which byte of the file. After any of them but
-/// [`ReadError::Io`] the reader goes on at the next marker.
+/// [`ReadError::Io`] and [`ReadError::Version`] the reader goes on at the next marker.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -52,9 +52,9 @@ pub enum ReadError {
         /// The magic.
         expected: [u8; 8],
     },
-    /// A later version of the format.
+    /// Another version of the format. Nothing of the file is read.
     #[error(
-        "record format version {found} at byte 8; this program reads version {expected}: use a newer one"
+        "record format version {found} at byte 8; this program reads version {expected}: {}", advice(*.found, *.expected)
     )]
     Version {
         /// The version found.
@@ -170,6 +170,16 @@ pub enum ReadError {
         /// How many bytes follow.
         length: u64,
     },
+}
+
+/// What to do with a file of version `found`.
+const fn advice(found: u16, expected: u16) -> &'static str {
+    if found > expected {
+        "use a newer chuhe-gen"
+    } else {
+        "make the file anew with the command in its manifest (earlier versions were never released), or read it with the \
+         chuhe-gen that wrote it"
+    }
 }
 
 impl ReadError {
@@ -302,6 +312,12 @@ pub enum WriteError {
         found: String,
         /// The file's rule set.
         expected: String,
+    },
+    /// More games than a block holds.
+    #[error("{games} games are more than one block")]
+    Block {
+        /// How many there are.
+        games: usize,
     },
     /// The plan is too long.
     #[error("the plan has {found} bytes, at most {limit} are possible")]

@@ -19,8 +19,6 @@ pub const MAX_FEN_LEN: usize = 128;
 pub enum Start {
     /// The start position of the game.
     Standard,
-    /// The start position; the opening's moves are line number so-and-so of the plan's book.
-    BookLine(u64),
     /// The position of a FEN, at most [`MAX_FEN_LEN`] bytes.
     Fen(String),
 }
@@ -29,7 +27,7 @@ impl Start {
     /// The position.
     pub fn position(&self) -> Result<Position, GameError> {
         match self {
-            Start::Standard | Start::BookLine(_) => Ok(Position::start()),
+            Start::Standard => Ok(Position::start()),
             Start::Fen(text) if text.len() > MAX_FEN_LEN => Err(GameError::Start {
                 text: text.chars().take(40).collect(),
                 reason: format!("{} bytes, at most {MAX_FEN_LEN} are possible", text.len()),
@@ -131,7 +129,7 @@ impl Outcome {
 }
 
 coded_enum! {
-    /// Why a game ended: by the rules, or because the generator stopped it.
+    /// Why a game ended: by the rules, or because somebody stopped it.
     Reason, "reason" {
         /// The side to move is mated.
         Checkmate = 0 "checkmate",
@@ -149,13 +147,16 @@ coded_enum! {
         DrawAdjudication = 6 "draw_adjudication",
         /// Adjudicated: the plan's greatest number of plies was reached; a draw.
         PlyLimit = 7 "ply_limit",
+        /// Not known: who played the game, or the file it comes from, names the result alone.
+        Stated = 8 "stated",
     }
 }
 
 impl Reason {
-    /// Did the generator end the game, and not the rules?
+    /// Did somebody end the game, and not the rules?
     pub const fn is_adjudicated(self) -> bool {
-        matches!(self, Reason::Resignation | Reason::DrawAdjudication | Reason::PlyLimit)
+        use Reason::{DrawAdjudication, PlyLimit, Resignation, Stated};
+        matches!(self, Resignation | DrawAdjudication | PlyLimit | Stated)
     }
 }
 
@@ -176,14 +177,40 @@ impl From<EndReason> for Reason {
 pub struct PlyFlags(u8);
 
 impl PlyFlags {
-    /// No mark: the move played is the search's best.
+    /// No mark: the move played is the search's best, and the position is for training.
     pub const NONE: PlyFlags = PlyFlags(0);
     /// The move played is not the search's best (the score belongs to the best).
     pub const NOT_BEST: PlyFlags = PlyFlags(1);
+    /// The position is not for training: a filter took it, or it is in the data a second time. Its move stays
+    /// because the game needs it.
+    pub const SKIP: PlyFlags = PlyFlags(2);
+
+    /// Both marks by their meaning.
+    #[inline]
+    pub const fn from_bits(not_best: bool, skip: bool) -> PlyFlags {
+        PlyFlags(not_best as u8 | (skip as u8) << 1)
+    }
+
+    /// These marks and those of `other`.
+    #[must_use]
+    pub const fn with(self, other: PlyFlags) -> PlyFlags {
+        PlyFlags(self.0 | other.0)
+    }
+
+    /// These marks but for those of `other`.
+    #[must_use]
+    pub const fn without(self, other: PlyFlags) -> PlyFlags {
+        PlyFlags(self.0 & !other.0)
+    }
 
     /// Is the move played other than the search's best?
     pub const fn is_not_best(self) -> bool {
-        self.0 & 1 != 0
+        self.0 & PlyFlags::NOT_BEST.0 != 0
+    }
+
+    /// Is the position not for training?
+    pub const fn is_skipped(self) -> bool {
+        self.0 & PlyFlags::SKIP.0 != 0
     }
 }
 

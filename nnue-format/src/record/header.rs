@@ -8,8 +8,9 @@ use super::error::{GameError, Part, ReadError};
 /// The first eight bytes of a record file. Not ASCII and with a line feed, so that text conversions show.
 pub const MAGIC: [u8; 8] = *b"\x93CHUREC\n";
 
-/// The version of the format that this code writes and reads.
-pub const VERSION: u16 = 1;
+/// The version of the format that this code writes and reads. In every version the magic, the version, the length of
+/// the header and the place of its checksum stay where they are, so that another version is told from damage.
+pub const VERSION: u16 = 2;
 
 /// The length of the fixed header, in bytes; the plan follows it.
 pub const HEADER_LEN: usize = 88;

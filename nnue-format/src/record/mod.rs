@@ -22,6 +22,7 @@ mod block;
 mod bytes;
 mod columns;
 mod error;
+mod filter;
 mod footer;
 mod game;
 mod header;
@@ -34,13 +35,14 @@ pub use block::{
 };
 pub use columns::{COLUMN_COUNT, COLUMN_NAMES};
 pub use error::{ColumnError, GameError, Part, ReadError, WriteError};
+pub use filter::{LeftOut, PositionFilter};
 pub use footer::{FOOTER_MARKER, Footer, IndexEntry, Totals};
 pub use game::{
     GameHead, GameRecord, MAX_FEN_LEN, MAX_GAME_PLIES, Outcome, Ply, PlyFlags, PlyRecord, Reason, Start, Walk,
 };
 pub use header::{HEADER_LEN, Header, MAGIC, MAX_PLAN_LEN, VERSION};
 pub use reader::{Games, Reader};
-pub use writer::{Recovered, Writer, recover};
+pub use writer::{PackedBlock, Packer, Recovered, Writer, ends_block, recover};
 
 #[cfg(test)]
 mod tests;

@@ -72,7 +72,7 @@ impl<R: Read + Seek> Reader<R> {
         match reader.read_header() {
             Ok(()) => {}
             Err(error @ ReadError::Io { .. }) => return Err(error),
-            Err(error @ ReadError::Cut { .. }) => {
+            Err(error @ (ReadError::Cut { .. } | ReadError::Version { .. })) => {
                 reader.pending.push(error);
                 reader.done = true;
             }

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use super::block::BlockBuilder;
+use xiangqi::judge::RuleSet;
+
+use super::block::{BLOCK_PLIES, BlockBuilder, BlockHead, MAX_BLOCK_GAMES};
 use super::error::{Part, ReadError, WriteError};
 use super::footer::{Footer, IndexEntry, Totals};
 use super::game::GameRecord;
@@ -54,13 +56,7 @@ impl<W: Write> Writer<W> {
     /// Adds a game; true if that filled a block, which is then handed to the sink. On an error nothing of
     /// the game is written.
     pub fn push(&mut self, game: &GameRecord) -> Result<bool, WriteError> {
-        if game.rules != self.header.rules {
-            return Err(WriteError::Rules {
-                number: game.number,
-                found: game.rules.to_string(),
-                expected: self.header.rules.to_string(),
-            });
-        }
+        check_rules(game, self.header.rules)?;
         self.block.push(game).map_err(|source| WriteError::Game { number: game.number, source })?;
         if self.block.is_full() {
             self.end_block()?;
@@ -69,20 +65,32 @@ impl<W: Write> Writer<W> {
         Ok(false)
     }
 
+    /// Makes blocks of this file apart from it, on other threads say; [`Writer::push_packed`] takes them.
+    pub fn packer(&self) -> Packer {
+        Packer { run_tag: self.header.run_tag(), rules: self.header.rules }
+    }
+
+    /// Adds a block that [`Writer::packer`] has made, behind the block begun, which ends here.
+    pub fn push_packed(&mut self, block: &PackedBlock) -> Result<(), WriteError> {
+        self.end_block()?;
+        self.put(&block.head, &block.bytes)
+    }
+
     /// Ends the block begun, if there is one, though it may be short.
     pub fn end_block(&mut self) -> Result<(), WriteError> {
-        let head = self.block.head();
-        if head.games == 0 {
+        if self.block.head().games == 0 {
             return Ok(());
         }
-        let entry = head.index_entry(self.offset);
-        let mut totals = self.totals;
-        totals.add(head);
+        let head = self.block.head().clone();
         let bytes = self.block.finish()?;
-        self.out.write_all(&bytes)?;
+        self.put(&head, &bytes)
+    }
+
+    fn put(&mut self, head: &BlockHead, bytes: &[u8]) -> Result<(), WriteError> {
+        self.out.write_all(bytes)?;
+        self.index.push(head.index_entry(self.offset));
         self.offset += bytes.len() as u64;
-        self.index.push(entry);
-        self.totals = totals;
+        self.totals.add(head);
         Ok(())
     }
 
@@ -114,6 +122,53 @@ impl<W: Write> Writer<W> {
     pub const fn get_ref(&self) -> &W {
         &self.out
     }
+}
+
+/// Makes blocks of a file without the file: compression, the costly part, can go on several threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Packer {
+    run_tag: u64,
+    rules: RuleSet,
+}
+
+/// A block ready to be written.
+#[derive(Clone, Debug)]
+pub struct PackedBlock {
+    head: BlockHead,
+    bytes: Vec<u8>,
+}
+
+impl Packer {
+    /// The block of these games, at least one. They are a [`Writer`]'s own next block if [`ends_block`] holds for all
+    /// of them and for no fewer.
+    ///
+    /// # Errors
+    /// As [`Writer::push`]; and more games than a block can have.
+    pub fn pack(&self, games: &[GameRecord]) -> Result<PackedBlock, WriteError> {
+        let mut block = BlockBuilder::new(self.run_tag, self.rules);
+        for game in games {
+            check_rules(game, self.rules)?;
+            if block.is_full() {
+                return Err(WriteError::Block { games: games.len() });
+            }
+            block.push(game).map_err(|source| WriteError::Game { number: game.number, source })?;
+        }
+        let head = block.head().clone();
+        Ok(PackedBlock { head, bytes: block.finish()? })
+    }
+}
+
+/// Does a block end here that holds so many games with so many plies together?
+pub const fn ends_block(games: usize, plies: usize) -> bool {
+    plies >= BLOCK_PLIES || games >= MAX_BLOCK_GAMES
+}
+
+fn check_rules(game: &GameRecord, expected: RuleSet) -> Result<(), WriteError> {
+    if game.rules == expected {
+        return Ok(());
+    }
+    let (found, expected) = (game.rules.to_string(), expected.to_string());
+    Err(WriteError::Rules { number: game.number, found, expected })
 }
 
 impl Writer<File> {

@@ -1,8 +1,9 @@
-//! Which positions are trained on. Records keep everything; what is left out is decided here, when reading.
+//! Which positions are trained on. Records keep everything; what is left out is decided here, when reading, by the
+//! conditions that the record tools have too ([`PositionFilter`]).
 
 use crate::chance::{Purpose, hash};
 use crate::config::FilterConfig;
-use nnue_format::record::Ply;
+use nnue_format::record::{LeftOut, Ply, PositionFilter};
 use serde::{Deserialize, Serialize};
 use xiangqi::Position;
 
@@ -13,6 +14,9 @@ pub struct FilterCounts {
     pub kept: u64,
     /// Plies of openings, which have no score.
     pub unscored: u64,
+    /// Marked in the file as not for training.
+    #[serde(default)]
+    pub marked: u64,
     /// Plies below `early_plies`.
     pub early: u64,
     /// The side to move was in check.
@@ -36,6 +40,7 @@ impl FilterCounts {
     pub fn add(&mut self, other: &FilterCounts) {
         self.kept += other.kept;
         self.unscored += other.unscored;
+        self.marked += other.marked;
         self.early += other.early;
         self.in_check += other.in_check;
         self.captures += other.captures;
@@ -51,9 +56,10 @@ impl std::fmt::Display for FilterCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} kept; left out: {} unscored, {} early, {} in check, {} captures, {} not best, {} by score, {} at random",
+            "{} kept; left out: {} unscored, {} marked, {} early, {} in check, {} captures, {} not best, {} by score, {} at random",
             self.kept,
             self.unscored,
+            self.marked,
             self.early,
             self.in_check,
             self.captures,
@@ -71,7 +77,7 @@ impl std::fmt::Display for FilterCounts {
 /// The filters of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    config: FilterConfig,
+    conditions: PositionFilter,
     seed: u64,
     /// `random_skip` as a bound on hashes.
     skip_below: u64,
@@ -81,7 +87,12 @@ impl Filter {
     /// Filters by this configuration; `seed` is for the random skip.
     pub fn new(config: &FilterConfig, seed: u64) -> Filter {
         let skip_below = (config.random_skip.clamp(0.0, 1.0) * 2f64.powi(64)) as u64;
-        Filter { config: config.clone(), seed, skip_below }
+        let &FilterConfig { marked, in_check, captures, not_best, max_score, early_plies, .. } = config;
+        // `max_score` takes mates as well.
+        let mates = false;
+        let conditions =
+            PositionFilter { marked, early_plies, mates, max_score, not_best, captures, in_check };
+        Filter { conditions, seed, skip_below }
     }
 
     /// Is the position before `ply` kept? Counts it either way. `epoch` and `game` choose which positions the random
@@ -94,26 +105,22 @@ impl Filter {
         game: u64,
         counts: &mut FilterCounts,
     ) -> bool {
-        let config = &self.config;
-        let Some((score, flags)) = ply.scored else {
+        let Some(scored) = ply.scored else {
             counts.unscored += 1;
             return false;
         };
-        let counter = if ply.number < config.early_plies {
-            &mut counts.early
-        } else if config.max_score > 0 && score.0.abs() > config.max_score {
-            &mut counts.score
-        } else if config.not_best && flags.is_not_best() {
-            &mut counts.not_best
-        } else if config.captures && position.piece_on(ply.mv.to()).is_some() {
-            &mut counts.captures
-        } else if config.in_check && position.in_check() {
-            &mut counts.in_check
-        } else if self.skip_below > 0 && self.skips(epoch, game, ply.number) {
-            &mut counts.random
-        } else {
-            counts.kept += 1;
-            return true;
+        let counter = match self.conditions.left_out(position, ply, scored) {
+            Some(LeftOut::Marked) => &mut counts.marked,
+            Some(LeftOut::Early) => &mut counts.early,
+            Some(LeftOut::Mate | LeftOut::Score) => &mut counts.score,
+            Some(LeftOut::NotBest) => &mut counts.not_best,
+            Some(LeftOut::Capture) => &mut counts.captures,
+            Some(LeftOut::InCheck) => &mut counts.in_check,
+            None if self.skip_below > 0 && self.skips(epoch, game, ply.number) => &mut counts.random,
+            None => {
+                counts.kept += 1;
+                return true;
+            }
         };
         *counter += 1;
         false

@@ -125,8 +125,13 @@ fn training_and_validation_share_no_game() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
     let plan = plan(source.clone(), |config| {
-        config.filters =
-            FilterConfig { in_check: false, captures: false, max_score: 0, ..FilterConfig::default() };
+        config.filters = FilterConfig {
+            marked: false,
+            in_check: false,
+            captures: false,
+            max_score: 0,
+            ..FilterConfig::default()
+        };
     });
     let part = |part: Part| {
         let (mut samples, mut counts) = (Samples::new(), FilterCounts::default());
@@ -150,7 +155,13 @@ fn training_and_validation_share_no_game() {
 
 /// The counts of one block pass over all games, with these filters.
 fn counts(source: &Source, change: impl FnOnce(&mut FilterConfig)) -> FilterCounts {
-    let none = FilterConfig { in_check: false, captures: false, max_score: 0, ..FilterConfig::default() };
+    let none = FilterConfig {
+        marked: false,
+        in_check: false,
+        captures: false,
+        max_score: 0,
+        ..FilterConfig::default()
+    };
     let plan = plan(source.clone(), |config| {
         config.validation.fraction = 0.0;
         config.filters = none;
@@ -165,6 +176,7 @@ fn each_filter_takes_what_it_should() {
     let source = source(folder.path());
     // By hand, from the games themselves.
     let (mut all, mut early, mut mates, mut not_best, mut captures, mut checks) = (0, 0, 0, 0, 0, 0);
+    let mut marked = 0;
     for number in 0..GAMES {
         let game = game(number);
         let mut walk = game.positions().unwrap();
@@ -172,6 +184,7 @@ fn each_filter_takes_what_it_should() {
             let (position, ply) = next.unwrap();
             let Some((score, flags)) = ply.scored else { continue };
             all += 1;
+            marked += u64::from(flags.is_skipped());
             early += u64::from(ply.number < 20);
             mates += u64::from(score.0.abs() > 5000);
             not_best += u64::from(flags.is_not_best());
@@ -182,6 +195,9 @@ fn each_filter_takes_what_it_should() {
     assert!(early > 100 && mates > 50 && not_best > 100 && captures > 50 && checks > 20);
     let open = counts(&source, |_| {});
     assert_eq!((open.kept, open.unscored), (all, GAMES * OPENING as u64));
+    assert!(FilterConfig::default().marked && marked > 100);
+    let taken = counts(&source, |f| f.marked = true);
+    assert_eq!((taken.marked, taken.kept), (marked, all - marked));
     let taken = counts(&source, |f| f.early_plies = 20);
     assert_eq!((taken.early, taken.kept), (early, all - early));
     let taken = counts(&source, |f| f.max_score = 5000);

@@ -49,7 +49,7 @@ pub(crate) fn game(number: u64) -> GameRecord {
         } else {
             let material = material(&position) + below(&mut rng, 41) as i32 - 20;
             let score = Score(if ply % 13 == 12 { 31_990 } else { material });
-            let flags = if ply % 7 == 6 { PlyFlags::NOT_BEST } else { PlyFlags::NONE };
+            let flags = PlyFlags::from_bits(ply % 7 == 6, ply % 11 == 10);
             plies.push(PlyRecord { mv, score, flags });
         }
         position.make(mv);
