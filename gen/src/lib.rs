@@ -11,6 +11,7 @@ pub mod adjudicate;
 pub mod bench;
 pub mod cli;
 pub mod commands;
+pub mod derived;
 pub mod generations;
 pub mod import;
 pub mod manifest;

@@ -132,7 +132,8 @@ impl LineProgress {
         self.last_line = Some(Instant::now());
         let left =
             u128::from(all - done.min(all)) * self.begun.elapsed().as_millis() / u128::from(done.max(1));
-        let line = format!("{done}/{all} {}, {} s left", self.what, left / 1000);
+        let rate = per_second(done, self.begun.elapsed());
+        let line = format!("{done}/{all} {}, {rate}/s, {} s left", self.what, left / 1000);
         if self.on_terminal {
             _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
         } else {

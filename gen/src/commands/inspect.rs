@@ -8,7 +8,8 @@ use nnue_format::record::{COLUMN_NAMES, Header, RawBlock, ReadError, Reader};
 use serde_json::{Value, json};
 
 use crate::cli::FileArgs;
-use crate::plan::{Plan, hex, net_text};
+use crate::derived::{plan_json, plan_lines};
+use crate::plan::{hex, net_text};
 
 /// Figures of a file.
 #[derive(Debug, Default)]
@@ -101,7 +102,7 @@ fn json_of(reader: &Reader<std::fs::File>, figures: &Figures) -> Value {
         "engine_signature": header.map(|header| header.engine_signature),
         "net": header.map(|header| net_text(&header.net_id)),
         "run_id": header.map(|header| hex(&header.run_id)),
-        "plan": Plan::from_bytes(reader.plan()).ok(),
+        "plan": plan_json(reader.plan()),
         "damage": figures.damage,
     })
 }
@@ -131,6 +132,7 @@ fn text_of(args: &FileArgs, reader: &Reader<std::fs::File>, figures: &Figures) -
         ));
         lines.push(format!("  run {}", hex(run_id)));
     }
+    lines.extend(plan_lines(reader.plan()).into_iter().map(|line| format!("  {line}")));
     lines.push(format!("  outcomes: {}", counts(&figures.outcomes)));
     lines.push(format!("  reasons: {}", counts(&figures.reasons)));
     lines.push(format!("  {:<16}{:>12}{:>12}{:>10}", "column", "raw", "packed", "B/pos"));

@@ -113,7 +113,7 @@ fn same_plan(path: &Path, found: &[u8], plan: &Plan) -> Result<(), SinkError> {
 }
 
 /// Opens the unfinished file, making it if it is not there, and locks it for this process.
-pub(super) fn open_locked(path: &Path) -> Result<File, SinkError> {
+pub(crate) fn open_locked(path: &Path) -> Result<File, SinkError> {
     let mut options = OpenOptions::new();
     let file = options.read(true).write(true).create(true).truncate(false).open(path);
     let file = file.map_err(io_error(path, "open for writing"))?;

@@ -26,9 +26,10 @@ use crate::plan::{Count, Plan};
 use crate::play::{Finished, Played};
 use crate::workers::Known;
 use error::io_error;
-use files::{add, finished, new_journal, open_locked, open_partial, opening_key, push_alone, read_journal};
+use files::{add, finished, new_journal, open_partial, opening_key, push_alone, read_journal};
 
 pub use error::SinkError;
+pub(crate) use files::open_locked;
 pub use files::{Paths, sync_folder_of};
 
 /// The journal is synced to disk at most this often; blocks always are. A killed process loses nothing
