@@ -1,18 +1,26 @@
 //! The command line of `chuhe-gen`: the verbs here, each verb's arguments in a file of its own.
 
 mod bench;
+pub mod derived;
 mod file;
+mod filter;
 mod import;
 mod loop_;
+mod merge;
 mod play;
+mod shuffle;
 
 use clap::{Parser, Subcommand};
 
 pub use bench::BenchArgs;
+pub use derived::InputArgs;
 pub use file::FileArgs;
+pub use filter::FilterArgs;
 pub use import::ImportArgs;
 pub use loop_::LoopArgs;
+pub use merge::{MergeArgs, SplitArgs};
 pub use play::PlayArgs;
+pub use shuffle::{DedupArgs, Once, ShuffleArgs};
 
 /// Self-play and record files for training xiangqi nets.
 ///
@@ -51,6 +59,22 @@ pub enum Command {
     Inspect(FileArgs),
     /// Check a record file: every byte, every move, every outcome.
     Verify(FileArgs),
+    /// Put record files together, in order, into one.
+    ///
+    /// Like all verbs that make record files from record files: games are numbered anew from 0; every byte of the inputs is checked;
+    /// the output is published whole with a manifest, or not at all; the same inputs and settings give the same bytes.
+    Merge(MergeArgs),
+    /// Split the games of record files into several, or keep a share of them apart for validation.
+    Split(SplitArgs),
+    /// Put the games of record files in random order.
+    Shuffle(ShuffleArgs),
+    /// Leave out games that are there already, and mark positions that are, as not for training.
+    Dedup(DedupArgs),
+    /// Mark positions as not for training, and leave out games.
+    ///
+    /// Marked positions stay in the file, for the moves behind them need them; the trainer leaves them out. A position is counted under
+    /// the first condition that takes it, in the order of the options below.
+    Filter(FilterArgs),
 }
 
 #[cfg(test)]

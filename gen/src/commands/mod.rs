@@ -1,10 +1,16 @@
 //! The verbs of `chuhe-gen`.
 
 pub mod bench;
+pub mod dedup;
+mod derive;
+pub mod filter;
 pub mod import;
 pub mod inspect;
 pub mod loop_;
+pub mod merge;
 pub mod play;
+pub mod shuffle;
+pub mod split;
 pub mod verify;
 
 use std::io::{ErrorKind, Write};
@@ -23,6 +29,11 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Loop(args) => loop_::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Merge(args) => merge::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Shuffle(args) => shuffle::run(&args),
+        Command::Dedup(args) => dedup::run(&args),
+        Command::Filter(args) => filter::run(&args),
     }
 }
 
