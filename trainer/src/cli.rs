@@ -143,6 +143,9 @@ struct BenchDataArgs {
     /// Record files
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     data: Vec<PathBuf>,
+    /// Decoding threads, in place of the configuration's
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -394,7 +397,9 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     let config = Config::parse(&read_config(&args.config)?)?;
     let source = Source::open(&args.data, config.loader.skip_damage)?;
     let read = source.positions();
-    let plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?);
+    let mut plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?);
+    plan.threads = args.threads.unwrap_or(plan.threads);
+    let reading = bench::reading(&plan, plan.threads)?;
     let began = Instant::now();
     let mut loader = Loader::start(&plan, 0);
     let mut batches = 0;
@@ -407,6 +412,7 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     let seconds = began.elapsed().as_secs_f64();
     if args.json {
         let value = json!({
+            "reading": reading,
             "positions_read": read,
             "positions_kept": counts.kept,
             "batches": batches,
@@ -418,7 +424,14 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
         });
         println!("{}", serde_json::to_string_pretty(&value)?);
     } else {
-        println!("read    {read} positions in {seconds:.2} s, {:.0} a second", read as f64 / seconds);
+        println!(
+            "decode  {:.0} positions a second with {} threads: decompression, replay, filters, features",
+            reading.positions_read_per_second, reading.threads
+        );
+        println!(
+            "load    {:.0} positions a second: the same, shuffled and in batches ({read} in {seconds:.2} s)",
+            read as f64 / seconds
+        );
         println!("kept    {:.0} a second in {batches} batches; {counts}", counts.kept as f64 / seconds);
     }
     Ok(ExitCode::SUCCESS)

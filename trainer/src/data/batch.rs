@@ -11,23 +11,45 @@ pub struct Batch {
     pub samples: Samples,
 }
 
+/// A position in one of several parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The part.
+    pub part: u32,
+    /// Its number there.
+    pub position: u32,
+}
+
+impl Place {
+    /// Every position of some parts, in order.
+    pub fn all(parts: &[Samples]) -> Vec<Place> {
+        let within = |(part, samples): (usize, &Samples)| {
+            let part = part as u32;
+            (0..samples.len() as u32).map(move |position| Place { part, position })
+        };
+        parts.iter().enumerate().flat_map(within).collect()
+    }
+}
+
 impl Batch {
-    /// The positions `chosen` of `from`, ordered by stack; positions of one stack keep their order.
-    pub fn gather(from: &Samples, chosen: &[u32]) -> Batch {
-        let mut order: Vec<u32> = chosen.to_vec();
-        order.sort_by_key(|&i| from.stacks[i as usize]);
+    /// The positions `chosen` of `parts`, ordered by stack; positions of one stack keep their order.
+    pub fn gather(parts: &[Samples], chosen: &[Place]) -> Batch {
+        let stack_of = |place: &Place| parts[place.part as usize].stacks[place.position as usize];
+        // Each stack is looked up once: the places are spread over more memory than the caches hold.
+        let mut order: Vec<(u8, Place)> = chosen.iter().map(|place| (stack_of(place), *place)).collect();
+        order.sort_by_key(|&(stack, _)| stack);
         let mut samples = Samples::new();
-        samples.offsets.reserve(2 * order.len());
-        for i in order {
-            samples.push_from(from, i as usize);
+        samples.reserve(order.len());
+        for (_, place) in order {
+            samples.push_from(&parts[place.part as usize], place.position as usize);
         }
         Batch { samples }
     }
 
     /// All positions of `from`, ordered by stack.
     pub fn all(from: &Samples) -> Batch {
-        let chosen: Vec<u32> = (0..from.len() as u32).collect();
-        Batch::gather(from, &chosen)
+        let parts = std::slice::from_ref(from);
+        Batch::gather(parts, &Place::all(parts))
     }
 
     /// The number of positions.

@@ -5,7 +5,7 @@
 //! The window is full when it holds `window` positions *after* the filters; it is then shuffled and cut into
 //! batches, and what is left over goes into the next window. The last batch of an epoch may be short.
 
-use super::batch::Batch;
+use super::batch::{Batch, Place};
 use super::error::DataError;
 use super::filter::{Filter, FilterCounts};
 use super::samples::{Encoder, Samples};
@@ -154,7 +154,8 @@ struct Assembler {
     batch_size: usize,
     window_size: usize,
     out: SyncSender<Result<Item, DataError>>,
-    window: Samples,
+    /// The blocks of the window, as they were decoded: a position is copied once, into its batch.
+    window: Vec<Samples>,
     windows: u64,
     counts: FilterCounts,
 }
@@ -170,7 +171,7 @@ impl Assembler {
             batch_size: plan.batch_size,
             window_size: plan.window.max(plan.batch_size),
             out,
-            window: Samples::new(),
+            window: Vec::new(),
             windows: 0,
             counts: FilterCounts::default(),
         }
@@ -186,12 +187,12 @@ impl Assembler {
             match inputs[block % inputs.len()].recv() {
                 Ok(Ok((samples, counts))) => {
                     self.counts.add(&counts);
-                    self.window.append(&samples);
+                    self.window.push(samples);
                 }
                 Ok(Err(error)) => return self.out.send(Err(error)).map_err(|_| Gone),
                 Err(_) => return self.out.send(Err(DataError::Stopped)).map_err(|_| Gone),
             }
-            if self.window.len() >= self.window_size {
+            if self.window.iter().map(Samples::len).sum::<usize>() >= self.window_size {
                 self.flush(false)?;
             }
         }
@@ -201,7 +202,7 @@ impl Assembler {
 
     /// Shuffles the window and sends its batches; what is left over stays, unless this is the end.
     fn flush(&mut self, last: bool) -> Result<(), Gone> {
-        let mut order: Vec<u32> = (0..self.window.len() as u32).collect();
+        let mut order = Place::all(&self.window);
         shuffle(&mut generator(self.seed, Purpose::Window, self.epoch, self.windows), &mut order);
         self.windows += 1;
         let mut batches = order.chunks_exact(self.batch_size);
@@ -215,10 +216,10 @@ impl Assembler {
             return self.out.send(Ok(Item::Batch(batch))).map_err(|_| Gone);
         }
         let mut kept = Samples::new();
-        for &i in rest {
-            kept.push_from(&self.window, i as usize);
+        for place in rest {
+            kept.push_from(&self.window[place.part as usize], place.position as usize);
         }
-        self.window = kept;
+        self.window = vec![kept];
         Ok(())
     }
 }

@@ -56,27 +56,26 @@ impl Samples {
         &self.indices[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
+    /// Makes room for so many positions more, as full as positions are.
+    pub fn reserve(&mut self, positions: usize) {
+        self.indices.reserve(2 * FeatureSet::MAX_ACTIVE * positions);
+        self.offsets.reserve(2 * positions);
+        self.scores.reserve(positions);
+        self.outcomes.reserve(positions);
+        self.stacks.reserve(positions);
+        self.material.reserve(positions);
+    }
+
     /// Appends position `i` of `other`.
     pub fn push_from(&mut self, other: &Samples, i: usize) {
-        for row in [2 * i, 2 * i + 1] {
-            self.indices.extend_from_slice(other.row(row));
-            self.offsets.push(self.indices.len() as u32);
-        }
+        let [start, middle, end] = [0, 1, 2].map(|row| other.offsets[2 * i + row]);
+        let base = self.indices.len() as u32;
+        self.indices.extend_from_slice(&other.indices[start as usize..end as usize]);
+        self.offsets.extend([base + (middle - start), base + (end - start)]);
         self.scores.push(other.scores[i]);
         self.outcomes.push(other.outcomes[i]);
         self.stacks.push(other.stacks[i]);
         self.material.push(other.material[i]);
-    }
-
-    /// Appends all positions of `other`.
-    pub fn append(&mut self, other: &Samples) {
-        let base = self.indices.len() as u32;
-        self.indices.extend_from_slice(&other.indices);
-        self.offsets.extend(other.offsets[1..].iter().map(|offset| base + offset));
-        self.scores.extend_from_slice(&other.scores);
-        self.outcomes.extend_from_slice(&other.outcomes);
-        self.stacks.extend_from_slice(&other.stacks);
-        self.material.extend_from_slice(&other.material);
     }
 
     /// Replaces the features of the last position by those of the position seen in a mirror.
@@ -107,7 +106,6 @@ impl Samples {
 pub struct Encoder {
     features: FeatureSet,
     stacks: Stacks,
-    active: Vec<usize>,
     /// The feature of the same piece in the position seen in a mirror, left and right swapped; `None` for a feature set
     /// that mirrors by itself, to which both are the same.
     mirror: Option<Arc<[u16]>>,
@@ -123,8 +121,7 @@ impl Encoder {
         if inputs > 1 << 16 {
             return Err(DataError::Inputs { features: features.to_string(), inputs });
         }
-        let (stacks, active) = (architecture.stacks(), Vec::with_capacity(FeatureSet::MAX_ACTIVE));
-        Ok(Encoder { features, stacks, active, mirror: mirror_of(features) })
+        Ok(Encoder { features, stacks: architecture.stacks(), mirror: mirror_of(features) })
     }
 
     /// Turns the position appended last into its mirror image, which is worth the same; nothing to do for a feature
@@ -136,13 +133,12 @@ impl Encoder {
     }
 
     /// Appends a position: `score` in centipawns and `outcome` in half points, both of the side to move.
-    pub fn push(&mut self, samples: &mut Samples, position: &Position, score: i32, outcome: u8) {
+    pub fn push(&self, samples: &mut Samples, position: &Position, score: i32, outcome: u8) {
         let us = position.side_to_move();
-        for perspective in [us, us.flip()] {
-            self.features.active(position, perspective, &mut self.active);
-            samples.indices.extend(self.active.iter().map(|&index| index as u16));
-            samples.offsets.push(samples.indices.len() as u32);
-        }
+        let start = samples.indices.len();
+        // `new` refused sets that have no rows of this kind.
+        let first = self.features.append_rows(position, us, &mut samples.indices).unwrap_or(0);
+        samples.offsets.extend([(start + first) as u32, samples.indices.len() as u32]);
         samples.scores.push(score.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16);
         samples.outcomes.push(outcome);
         samples.stacks.push(self.stacks.choose(position) as u8);
@@ -187,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_mirrored_sample_is_that_of_the_mirrored_position() {
-        let mut encoder = Encoder::new(&"classic".parse().unwrap()).unwrap();
+        let encoder = Encoder::new(&"classic".parse().unwrap()).unwrap();
         for (fen, mirrored) in [
             (
                 "rnbakabnr/9/1c5c1/p1p1p1p1p/9/2P6/P3P1P1P/1C5C1/4K4/RNBA1ABNR b - - 0 1",

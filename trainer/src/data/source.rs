@@ -212,6 +212,7 @@ impl BlockDecoder {
         let place = self.source.blocks[block];
         let before = samples.len();
         let result = self.raw(place).and_then(|raw| {
+            samples.reserve(raw.head.positions as usize);
             let (split, filter, encoder) = (&self.split, &self.filter, &mut self.encoder);
             let mirror = self.mirror.filter(|_| part == Part::Training);
             raw.walk(|game: &GameHead, position: &Position, ply: &Ply| {

@@ -10,7 +10,7 @@ const LONGEST: usize = 160;
 const VALUES: [i32; 6] = [600, 300, 280, 120, 120, 60];
 
 /// `count` positions of random games. The score is the material difference, the outcome its sign.
-pub fn random_play(encoder: &mut Encoder, seed: u64, count: usize) -> Samples {
+pub fn random_play(encoder: &Encoder, seed: u64, count: usize) -> Samples {
     let mut samples = Samples::new();
     random_positions(seed, count, |position| {
         let us = position.side_to_move();

@@ -40,7 +40,7 @@ fn step(model: &mut Model, batch: &Batch, number: u64, rate: f64) -> f64 {
 fn every_architecture_learns_a_batch_by_heart_and_is_the_net_nnue_format_knows() {
     for text in ARCHITECTURES {
         let arch = arch(text);
-        let mut encoder = Encoder::new(&arch).unwrap();
+        let encoder = Encoder::new(&arch).unwrap();
         let (mut samples, mut fens) = (Samples::new(), Vec::new());
         let mut seen = 0;
         random_positions(5, 4 * 128, |position| {

@@ -25,7 +25,7 @@ pub(crate) fn arch(text: &str) -> Architecture {
 
 /// Positions of random games, shuffled.
 pub(crate) fn samples(arch: &Architecture, seed: u64, count: usize) -> Samples {
-    random_play(&mut Encoder::new(arch).expect("an encoder"), seed, count)
+    random_play(&Encoder::new(arch).expect("an encoder"), seed, count)
 }
 
 pub(crate) fn batch(arch: &Architecture, seed: u64, count: usize) -> Batch {
