@@ -27,5 +27,6 @@ pub mod seed;
 pub mod shuffle;
 pub mod sink;
 pub mod split;
+pub mod stats;
 pub mod variety;
 pub mod workers;

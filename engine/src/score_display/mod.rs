@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use xiangqi::{Position, Score};
 
-pub use model::{FULL_BOARD, Wdl, WinModel, material};
+pub use model::{FULL_BOARD, Wdl, WinModel, material, material_of};
 
 /// What the number after `score cp` means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

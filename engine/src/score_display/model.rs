@@ -10,7 +10,7 @@
 
 use std::fmt;
 
-use xiangqi::{PieceKind, Position, Score};
+use xiangqi::{Color, PieceKind, Position, Score};
 
 /// What each piece adds to the material that the model looks at.
 const WEIGHTS: [(PieceKind, u32); 6] = [
@@ -118,7 +118,12 @@ pub(super) fn in_pawns(score: i32) -> i32 {
 
 /// The material that the model looks at: of both sides, 98 at the start.
 pub fn material(position: &Position) -> u32 {
-    WEIGHTS.iter().map(|&(kind, weight)| weight * position.kind(kind).count()).sum()
+    Color::ALL.into_iter().map(|side| material_of(position, side)).sum()
+}
+
+/// The same of one side, 49 at the start.
+pub fn material_of(position: &Position, side: Color) -> u32 {
+    WEIGHTS.iter().map(|&(kind, weight)| weight * position.pieces(side, kind).count()).sum()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod loop_;
 mod merge;
 mod play;
 mod shuffle;
+mod stats;
 
 use clap::{Parser, Subcommand};
 
@@ -21,6 +22,7 @@ pub use loop_::LoopArgs;
 pub use merge::{MergeArgs, SplitArgs};
 pub use play::PlayArgs;
 pub use shuffle::{DedupArgs, Once, ShuffleArgs};
+pub use stats::StatsArgs;
 
 /// Self-play and record files for training xiangqi nets.
 ///
@@ -75,6 +77,13 @@ pub enum Command {
     /// Marked positions stay in the file, for the moves behind them need them; the trainer leaves them out. A position is counted under
     /// the first condition that takes it, in the order of the options below.
     Filter(FilterArgs),
+    /// Tell what record files hold, in numbers and plots.
+    ///
+    /// Sizes and entropies, outcomes, lengths, scores, material, kings, moves, how different the games are, and which
+    /// score wins how often. One pass on all cores in under 150 MB, however large the files are: games and positions
+    /// that come again are counted exactly up to a million different ones, beyond that estimated, and labelled so.
+    /// Damaged blocks are left out and reported with their place, and the exit code is 1 then.
+    Stats(StatsArgs),
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ pub mod merge;
 pub mod play;
 pub mod shuffle;
 pub mod split;
+pub mod stats;
 pub mod verify;
 
 use std::io::{ErrorKind, Write};
@@ -34,6 +35,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Shuffle(args) => shuffle::run(&args),
         Command::Dedup(args) => dedup::run(&args),
         Command::Filter(args) => filter::run(&args),
+        Command::Stats(args) => stats::run(&args),
     }
 }
 

@@ -257,7 +257,7 @@ impl RawBlock {
         mut game: impl FnMut(&mut ColumnReader<'_>) -> Result<(), GameError>,
     ) -> Result<(), ReadError> {
         let offset = self.offset;
-        let columns = self.columns()?;
+        let columns = self.column_bytes()?;
         let mut reader = ColumnReader::new(&columns, self.head.first_number, self.head.rules);
         for index in 0..self.head.games {
             let number = reader.next_number();
@@ -271,8 +271,8 @@ impl RawBlock {
         }
     }
 
-    /// The columns, decompressed.
-    fn columns(&self) -> Result<[Vec<u8>; COLUMN_COUNT], ReadError> {
+    /// The columns' bytes, decompressed, in the order of [`COLUMN_NAMES`].
+    pub fn column_bytes(&self) -> Result<[Vec<u8>; COLUMN_COUNT], ReadError> {
         let mut columns = std::array::from_fn(|_| Vec::new());
         let mut payload = Cursor::new(&self.payload);
         for (i, (raw, packed)) in self.head.columns.into_iter().enumerate() {

@@ -1,0 +1,31 @@
+//! Arguments of `stats`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Arguments of `stats`.
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// The record files; unfinished ones (.partial) too.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Write a page with plots: one file, nothing to fetch.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Replace a page that is there.
+    #[arg(long, requires = "html")]
+    pub force: bool,
+    /// Count scored plies that are marked as not for training, too.
+    #[arg(long)]
+    pub all: bool,
+    /// Cores to use; 0: all. Has no influence on the figures.
+    #[arg(long, value_name = "T", default_value_t = 0)]
+    pub threads: usize,
+    /// JSON alone on stdout.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress on stderr.
+    #[arg(long)]
+    pub quiet: bool,
+}
