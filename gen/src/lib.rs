@@ -28,5 +28,6 @@ pub mod shuffle;
 pub mod sink;
 pub mod split;
 pub mod stats;
+pub mod validate;
 pub mod variety;
 pub mod workers;

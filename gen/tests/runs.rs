@@ -78,9 +78,9 @@ fn verification_finds_what_is_wrong() {
     assert_eq!(verdict.games, 0, "all games are in one block");
     assert!(matches!(&verdict.damage[..], [Damage { offset, .. }] if *offset <= at as u64), "{verdict:?}");
     let mut game = read(&out).0.into_iter().find(|game| !game.reason.is_adjudicated()).unwrap();
-    assert_eq!(datagen::commands::verify::check_game(&game), Ok(()));
+    assert_eq!(datagen::validate::game::check_game(&game), Ok(()));
     game.plies.pop();
-    assert!(datagen::commands::verify::check_game(&game).is_err());
+    assert!(datagen::validate::game::check_game(&game).is_err());
 }
 
 #[test]

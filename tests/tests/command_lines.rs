@@ -40,6 +40,8 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-gen-inspect-help", "chuhe-gen", &["inspect", "--help"]),
     ("chuhe-gen-stats-help", "chuhe-gen", &["stats", "--help"]),
     ("chuhe-gen-stats-error-not-records", "chuhe-gen", &["stats", "tests/data/not-ours.txt"]),
+    ("chuhe-gen-validate-help", "chuhe-gen", &["validate", "--help"]),
+    ("chuhe-gen-validate-error-not-records", "chuhe-gen", &["validate", "tests/data/not-ours.txt"]),
     ("chuhe-gen-import-help", "chuhe-gen", &["import", "--help"]),
     ("chuhe-gen-loop-help", "chuhe-gen", &["loop", "--help"]),
     ("chuhe-gen-error-loop", "chuhe-gen", &["loop", "tests/data/not-ours.txt", "--dry-run"]),

@@ -10,6 +10,7 @@ mod merge;
 mod play;
 mod shuffle;
 mod stats;
+mod validate;
 
 use clap::{Parser, Subcommand};
 
@@ -23,6 +24,7 @@ pub use merge::{MergeArgs, SplitArgs};
 pub use play::PlayArgs;
 pub use shuffle::{DedupArgs, Once, ShuffleArgs};
 pub use stats::StatsArgs;
+pub use validate::ValidateArgs;
 
 /// Self-play and record files for training xiangqi nets.
 ///
@@ -60,7 +62,18 @@ pub enum Command {
     /// Show what a record file holds.
     Inspect(FileArgs),
     /// Check a record file: every byte, every move, every outcome.
+    ///
+    /// The quick form of `validate`, which also holds the scores, adjudications, counts and manifest against each other
+    /// and can play games again.
     Verify(FileArgs),
+    /// Check record files in every way there is.
+    ///
+    /// What `verify` does (every byte, every move legal, every outcome the judge's); scores within their ranges and not
+    /// against the game's own end; adjudications as the plan's limits give them from the recorded scores; header, plan,
+    /// footer, index and manifest against what is there; and on request games played again (--replay), which must come
+    /// out the same, and positions searched again (--search), whose differences are told. Faults are listed with file,
+    /// byte, game and ply, and the exit code is 1 then. Memory does not grow with the files but for 50 bytes a block.
+    Validate(ValidateArgs),
     /// Put record files together, in order, into one.
     ///
     /// Like all verbs that make record files from record files: games are numbered anew from 0; every byte of the inputs is checked;

@@ -12,6 +12,7 @@ pub mod play;
 pub mod shuffle;
 pub mod split;
 pub mod stats;
+pub mod validate;
 pub mod verify;
 
 use std::io::{ErrorKind, Write};
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Dedup(args) => dedup::run(&args),
         Command::Filter(args) => filter::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Validate(args) => validate::run(&args),
     }
 }
 

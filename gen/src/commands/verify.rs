@@ -1,16 +1,16 @@
-//! `chuhe-gen verify`: every byte by its checksum, every move by the rules, every outcome by the judge.
+//! `chuhe-gen verify`: every byte by its checksum, every move by the rules, every outcome by the judge. The quick form
+//! of `chuhe-gen validate`.
 
-use std::collections::HashSet;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use nnue_format::record::{GameRecord, Outcome, RawBlock, ReadError, Reader, Reason};
+use nnue_format::record::{GameRecord, RawBlock, ReadError, Reader};
 use rayon::prelude::*;
 use serde_json::json;
-use xiangqi::Game;
-use xiangqi::judge::{self, GameResult};
 
 use crate::cli::FileArgs;
+use crate::validate::game::check_game;
+use crate::validate::numbers::Numbers;
 
 /// Damage found: where, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,42 +30,6 @@ pub struct Verdict {
     pub positions: u64,
     /// Everything that is wrong.
     pub damage: Vec<Damage>,
-}
-
-/// Why a game is not as recorded.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GameFault {
-    /// The start is no position.
-    #[error("{0}")]
-    Start(nnue_format::record::GameError),
-    /// A move is illegal.
-    #[error("ply {ply}: {why}")]
-    Illegal {
-        /// The ply, from 0.
-        ply: usize,
-        /// What is wrong with the move.
-        why: String,
-    },
-    /// The game was over before its last move.
-    #[error("ply {ply}: {result} by {reason} already, and the game goes on")]
-    Over {
-        /// Plies played when it was over.
-        ply: usize,
-        /// The judge's result.
-        result: GameResult,
-        /// The judge's reason.
-        reason: String,
-    },
-    /// The end is another than recorded.
-    #[error("recorded as {outcome} by {reason}, the judge says {found}")]
-    End {
-        /// The recorded outcome.
-        outcome: Outcome,
-        /// The recorded reason.
-        reason: Reason,
-        /// The judge's verdict.
-        found: String,
-    },
 }
 
 /// Runs the verb.
@@ -99,7 +63,7 @@ fn text_of(args: &FileArgs, verdict: &Verdict) -> String {
 /// Checks a file to its end, some blocks at a time on all cores.
 pub fn check<R: std::io::Read + std::io::Seek>(reader: &mut Reader<R>) -> Verdict {
     let mut verdict = Verdict::default();
-    let mut numbers = HashSet::new();
+    let mut numbers = Numbers::default();
     loop {
         let batch: Vec<_> = std::iter::from_fn(|| reader.next_block()).take(BATCH).collect();
         if batch.is_empty() {
@@ -130,7 +94,7 @@ struct BlockVerdict {
 }
 
 impl Verdict {
-    fn add(&mut self, block: BlockVerdict, numbers: &mut HashSet<u64>) {
+    fn add(&mut self, block: BlockVerdict, numbers: &mut Numbers) {
         let BlockVerdict { offset, numbers: found, positions, damage } = block;
         self.games += found.len() as u64;
         self.positions += positions;
@@ -162,28 +126,4 @@ fn check_block(block: &RawBlock) -> Result<BlockVerdict, ReadError> {
     }
     let numbers = games.iter().map(|game| game.number).collect();
     Ok(BlockVerdict { offset, numbers, positions: counted.1, damage })
-}
-
-/// Checks a game: every move legal, none after the end, and the end as recorded. Where the generator ended the
-/// game, the judge must let it go on.
-pub fn check_game(record: &GameRecord) -> Result<(), GameFault> {
-    let mut game = Game::new(record.start.position().map_err(GameFault::Start)?);
-    let mut status = judge::status(&game, record.rules);
-    for (ply, mv) in record.moves().enumerate() {
-        if let Some(reason) = status.reason {
-            return Err(GameFault::Over { ply, result: status.result, reason: reason.to_string() });
-        }
-        game.try_play(mv).map_err(|error| GameFault::Illegal { ply, why: error.to_string() })?;
-        status = judge::status(&game, record.rules);
-    }
-    let found = Outcome::from_result(status.result).zip(status.reason.map(Reason::from));
-    let expected = (!record.reason.is_adjudicated()).then_some((record.outcome, record.reason));
-    if found == expected {
-        return Ok(());
-    }
-    let found = match found {
-        None => "the game goes on".to_owned(),
-        Some((outcome, reason)) => format!("{outcome} by {reason}"),
-    };
-    Err(GameFault::End { outcome: record.outcome, reason: record.reason, found })
 }
