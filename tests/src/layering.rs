@@ -32,7 +32,7 @@ pub const ARROWS: &[(&str, &str, &[&str])] = &[
         "tests",
         &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine", "arena", "datagen"],
     ),
-    ("fuzz-laws", "tests/fuzz-laws", &["xiangqi", "game-files", "nnue-format", "engine"]),
+    ("fuzz-laws", "tests/fuzz-laws", &["xiangqi", "game-files", "nnue-format", "engine", "datagen"]),
     ("xtask", "scripts/xtask", &[]),
 ];
 

@@ -3,10 +3,11 @@
 //! programs of `fuzz/` only hand them to libFuzzer.
 
 mod fen;
-mod formats;
 mod games;
 mod moves;
+mod net;
 mod notation;
+mod record;
 mod seeds;
 #[path = "../../../engine/rules/tests/common/slow.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests of the rules")]
@@ -14,10 +15,11 @@ mod slow;
 mod uci;
 
 pub use fen::fen;
-pub use formats::{net, record};
 pub use games::{dhtmlxq, games, pgn, xqf};
 pub use moves::moves;
+pub use net::net;
 pub use notation::notation;
+pub use record::record;
 pub use seeds::{Seed, root, seeds};
 pub use uci::uci;
 

@@ -3,7 +3,11 @@
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
 
+use datagen::derived::{DERIVED_PLAN_VERSION, DerivedPlan};
+use nnue_format::record::{GameRecord, Header, Outcome, PlyFlags, PlyRecord, Reason, Start, Writer};
 use serde_json::Value;
+use xiangqi::judge::RuleSet;
+use xiangqi::{Position, Score};
 
 /// One input: the name of its target and its bytes.
 pub type Seed = (&'static str, Vec<u8>);
@@ -52,8 +56,66 @@ pub fn seeds() -> Result<Vec<Seed>> {
         seeds.push(("pgn", text(case, "text").as_bytes().to_vec()));
     }
     seeds.extend(LISTS.iter().map(|list| ("games", list.as_bytes().to_vec())));
+    seeds.extend(records()?.into_iter().map(|bytes| ("record", bytes)));
     seeds.extend(SESSIONS.iter().map(|lines| ("uci", lines.as_bytes().to_vec())));
     Ok(seeds)
+}
+
+/// Record files of a few short games: in one block, in a block each, without a footer, and from a FEN.
+fn records() -> Result<Vec<Vec<u8>>> {
+    let games: Vec<GameRecord> = (0..3).map(game).collect();
+    let header = Header {
+        rules: RuleSet::ALL[0],
+        seed: 1,
+        engine_signature: 2,
+        run_id: [3; 16],
+        net_id: [4; 32],
+        plan_len: 0,
+        plan_crc: 0,
+    };
+    let file = |plan: &[u8], alone: bool| {
+        let mut writer = Writer::create(Vec::new(), header.clone(), plan).map_err(Error::other)?;
+        for game in &games {
+            writer.push(game).map_err(Error::other)?;
+            if alone {
+                writer.end_block().map_err(Error::other)?;
+            }
+        }
+        Ok::<_, Error>(writer.finish().map_err(Error::other)?.0)
+    };
+    let plan = DerivedPlan {
+        version: DERIVED_PLAN_VERSION,
+        verb: "filter".to_owned(),
+        settings: vec![("checks".to_owned(), "true".to_owned())],
+        inputs: Vec::new(),
+        rules: RuleSet::ALL[0].to_string(),
+    };
+    let plan = plan.to_bytes().map_err(Error::other)?;
+    let (together, alone) = (file(&plan, false)?, file(b"", true)?);
+    let unfinished = alone[..alone.len() - 30].to_vec();
+    Ok(vec![together, alone, unfinished])
+}
+
+/// A game of some plies, each the legal move that a number takes.
+fn game(number: u64) -> GameRecord {
+    let fen = (number == 2).then(|| "3k5/9/9/9/9/9/9/9/R8/1R3K3 w - - 0 1".to_owned());
+    let start = fen.map_or(Start::Standard, Start::Fen);
+    let mut position = start.position().unwrap_or_else(|_| Position::start());
+    let (mut opening, mut plies) = (Vec::new(), Vec::new());
+    for ply in 0..9 {
+        let moves = position.legal_moves();
+        let Some(&mv) = moves.get((7 * ply + number as usize) % moves.len().max(1)) else { break };
+        position.make(mv);
+        if ply < 2 {
+            opening.push(mv);
+        } else {
+            let score = Score([30, -500, 31_997, -31_998, 20_000, 0, -30_991][ply - 2]);
+            let flags = PlyFlags::from_bits(ply % 3 == 0, ply % 4 == 3);
+            plies.push(PlyRecord { mv, score, flags });
+        }
+    }
+    let (outcome, reason, rules) = (Outcome::Draw, Reason::PlyLimit, RuleSet::ALL[0]);
+    GameRecord { number, start, opening, plies, outcome, reason, rules }
 }
 
 /// Folders of small files that are seeds as they are.
