@@ -26,6 +26,9 @@ const INTEGER_ONLY: &[&str] = &[
     "gen/src/play",
     "gen/src/adjudicate",
     "gen/src/openings",
+    "gen/src/plan",
+    "gen/src/seed",
+    "gen/src/variety",
     "nnue-format/src/reference",
     "nnue-format/src/record/",
 ];

@@ -131,7 +131,9 @@ pub fn draw(
     };
     let mut least: Option<(i32, Game)> = None;
     let mut nodes = 0;
-    player.new_game();
+    if plan.balance_nodes > 0 {
+        player.new_game();
+    }
     for _ in 0..tries {
         let Some(game) = random_plies(plan, game.clone(), rules, rng) else {
             continue;
