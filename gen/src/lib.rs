@@ -13,6 +13,8 @@ pub mod cli;
 pub mod commands;
 pub mod dedup;
 pub mod derived;
+pub mod exchange;
+pub mod export;
 pub mod filter;
 pub mod generations;
 pub mod import;

@@ -52,6 +52,22 @@ pub fn digest(path: &Path) -> Result<(u64, String), SinkError> {
     }
 }
 
+/// The input files of a manifest: name, length, digest.
+pub fn inputs(files: &[PathBuf]) -> Result<Vec<Value>, SinkError> {
+    let one = |path: &PathBuf| {
+        let (bytes, sha256) = digest(path)?;
+        Ok(json!({ "file": path.to_string_lossy(), "bytes": bytes, "sha256": sha256 }))
+    };
+    files.iter().map(one).collect()
+}
+
+/// Where the manifest of a file lies: FILE.manifest.json.
+pub fn path_beside(file: &Path) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(".manifest.json");
+    PathBuf::from(path)
+}
+
 /// Writes a text file whole or not at all.
 pub fn write_whole(path: &Path, text: &str) -> Result<(), SinkError> {
     let mut temporary = path.as_os_str().to_owned();

@@ -141,6 +141,21 @@ impl LineProgress {
         }
     }
 
+    /// Shows what is done where nobody knows how many there are, at most once in some seconds.
+    pub fn count(&mut self, done: u64) {
+        let since = self.last_line.unwrap_or(self.begun);
+        if self.quiet || since.elapsed() < LINE_INTERVAL / if self.on_terminal { 10 } else { 1 } {
+            return;
+        }
+        self.last_line = Some(Instant::now());
+        let line = format!("{done} {}, {}/s", self.what, per_second(done, self.begun.elapsed()));
+        if self.on_terminal {
+            _ = write!(std::io::stderr().lock(), "\r\x1b[K{line}");
+        } else {
+            note(&line);
+        }
+    }
+
     /// Takes the line away from a terminal.
     pub fn finish(&self) {
         if self.on_terminal && self.last_line.is_some() {

@@ -27,15 +27,23 @@ pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
     let lines = text.split('\n').enumerate().filter(|(_, line)| !line.trim().is_empty());
     let mut found = Vec::new();
     for (i, line) in lines {
-        let object: Map<String, Value> = serde_json::from_str(line)
-            .map_err(|error| FileError::new(Place::Line(i + 1), format!("a JSON object ({error})"), line))?;
-        if !STARTS.iter().chain(&MOVES).any(|name| object.contains_key(*name)) {
-            let expected = "an object with \"fen\" or \"moves\"";
-            return Err(FileError::new(Place::Line(i + 1), expected, line));
-        }
-        found.push(game(&object, found.len() + 1, i + 1));
+        found.push(read_line(line, found.len() + 1, i + 1)?);
     }
     Ok(found)
+}
+
+/// Reads one line: game `number` of its file, line `place` of it, both from 1.
+///
+/// # Errors
+/// Where it is no object with a start or moves.
+pub fn read_line(line: &str, number: usize, place: usize) -> Result<ReadGame, FileError> {
+    let object: Map<String, Value> = serde_json::from_str(line)
+        .map_err(|error| FileError::new(Place::Line(place), format!("a JSON object ({error})"), line))?;
+    if !STARTS.iter().chain(&MOVES).any(|name| object.contains_key(*name)) {
+        let expected = "an object with \"fen\" or \"moves\"";
+        return Err(FileError::new(Place::Line(place), expected, line));
+    }
+    Ok(game(&object, number, place))
 }
 
 fn game(object: &Map<String, Value>, number: usize, line: usize) -> ReadGame {

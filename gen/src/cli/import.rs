@@ -10,7 +10,7 @@ pub struct ImportArgs {
     /// The game files.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Read all files as this format: pgn xqf dhtmlxq ccbridge fen jsonl.
+    /// Read all files as this format: pgn xqf dhtmlxq ccbridge fen jsonl, or of data plain csv packed.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// Read and report only; write nothing.
@@ -53,6 +53,21 @@ pub struct ImportArgs {
     /// The rules that end recorded games.
     #[arg(long, value_name = "NAME", default_value = "competition")]
     pub rules: String,
+    /// Data: the number of Red's first rank in moves, 0 (h2e2) or 1 (h3e3). Without it: as more moves are legal.
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub first_rank: Option<u8>,
+    /// Data: whose view scores have, side (to move) or red.
+    #[arg(long, value_name = "VIEW", default_value = "side")]
+    pub scores: String,
+    /// Data: whose view results have, side (to move) or red.
+    #[arg(long, value_name = "VIEW", default_value = "side")]
+    pub results: String,
+    /// Data: leave out faulty lines; without it nothing is written where there is one.
+    #[arg(long)]
+    pub skip_damaged: bool,
+    /// Data, JSON lines of one file by export: write that file again, byte by byte.
+    #[arg(long)]
+    pub restore: bool,
     /// JSON alone on stdout; in a dry run with every game.
     #[arg(long)]
     pub json: bool,

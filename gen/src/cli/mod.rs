@@ -2,6 +2,7 @@
 
 mod bench;
 pub mod derived;
+mod export;
 mod file;
 mod filter;
 mod import;
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand};
 
 pub use bench::BenchArgs;
 pub use derived::InputArgs;
+pub use export::ExportArgs;
 pub use file::FileArgs;
 pub use filter::FilterArgs;
 pub use import::ImportArgs;
@@ -47,11 +49,18 @@ pub enum Command {
     Play(PlayArgs),
     /// Measure how much of the time of self-play is search: some games as `play` has them, and their searches alone.
     Bench(BenchArgs),
+    /// Write record files as JSON lines of games, or their positions as .plain, CSV or FENs.
+    ///
+    /// docs/exchange.md has the formats. Positions marked as not for training are left out. The output is published
+    /// whole or not at all. Memory: a block of games for each core, whatever the files hold.
+    Export(ExportArgs),
     /// Read game files that people have (PGN, XQF, DhtmlXQ, CCBridge, FEN and EPD lists) and write records, opening
-    /// books or other game files.
+    /// books or other game files; or data that programs exchange, and write records.
     ///
     /// Formats and encodings are found from the content. A broken game is read up to its break, and the exit code is
-    /// 1 then. The output is published whole or not at all; Ctrl-C leaves nothing behind.
+    /// 1 then. The output is published whole or not at all; Ctrl-C leaves nothing behind. Data are JSON lines by export,
+    /// .plain text, CSV and the .bin of variant-nnue-tools (docs/exchange.md): read in bounded memory, positions that
+    /// follow one another joined into games.
     Import(ImportArgs),
     /// Generations without a hand on them: self-play, training, export, a match against the net before, and so on.
     ///

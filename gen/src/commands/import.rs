@@ -16,85 +16,56 @@ use xiangqi::judge::RuleSet;
 
 use crate::cli::ImportArgs;
 use crate::import::{
-    self, IMPORT_PLAN_VERSION, ImportLimit, ImportPlan, Imported, Kind, RecordRun, Settings, Summary, Tally,
-    Unfinished, WholeFile,
+    self, IMPORT_PLAN_VERSION, ImportLimit, ImportPlan, Imported, Intake, Kind, RecordRun, Settings, Summary,
+    Tally, Unfinished, WholeFile,
 };
 use crate::manifest;
 use crate::plan::net_text;
 use crate::player::EnginePlayer;
-use crate::progress::{LineProgress, note};
+use crate::progress::LineProgress;
 
 use super::play::{load_net, stop_flag};
 
-/// Faults shown one by one; the rest is counted.
-const FAULTS_SHOWN: usize = 20;
-
 /// Runs the verb.
 pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
+    if let Some(kinds) = super::import_data::kinds(args)? {
+        return super::import_data::run(args, &kinds);
+    }
     let job = args.out.as_deref().filter(|_| !args.dry_run).map(|out| Job::new(args, out)).transpose()?;
     if job.is_none() && !args.dry_run {
         bail!("nothing to do: give --out FILE, or --dry-run to read and report only");
     }
-    let (games, summary) = read_all(args)?;
-    show_faults(&games, args.quiet);
-    let mut text = summary.text();
-    let report = match &job {
+    let format = args.format.as_deref().map(str::parse::<Format>).transpose()?;
+    let mut intake = Intake::new(&args.files, format, args.game, args.quiet);
+    let (report, text, summary) = match &job {
         Some(job) => {
-            let tally = job.write(args, &games, &summary)?;
-            text += &format!("{}: {}", job.out.display(), tally.text());
-            job.report(&summary, &tally)
+            let tally = job.write(args, &mut intake)?;
+            let summary = intake.finish();
+            let text = format!("{}{}: {}", summary.text(), job.out.display(), tally.text());
+            (job.report(&summary, &tally), text, summary)
         }
         // A value for every game is large: it is made where it is asked for alone.
-        None if args.json => import::report_json(&games, &summary),
-        None => Value::Null,
+        None if args.json => {
+            let games: Vec<Imported> = intake.by_ref().collect();
+            check_read(&intake)?;
+            let summary = intake.finish();
+            (import::report_json(&games, &summary), summary.text(), summary)
+        }
+        None => {
+            intake.by_ref().for_each(drop);
+            check_read(&intake)?;
+            let summary = intake.finish();
+            (Value::Null, summary.text(), summary)
+        }
     };
     super::print(&if args.json { format!("{report}\n") } else { text })?;
     Ok(if summary.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-fn read_all(args: &ImportArgs) -> anyhow::Result<(Vec<Imported>, Summary)> {
-    let format = args.format.as_deref().map(str::parse::<Format>).transpose()?;
-    let mut summary = Summary::default();
-    let mut games = Vec::new();
-    for path in &args.files {
-        match import::read_file(path, format) {
-            Ok(mut found) => {
-                found.retain(|game| args.game.is_none_or(|number| number == game.number));
-                summary.add_file(&found);
-                if found.is_empty() {
-                    note(&format!("{}: no game in it", path.display()));
-                }
-                games.extend(found);
-            }
-            Err(error) => {
-                note(&error.to_string());
-                summary.file_errors.push(error.to_string());
-            }
-        }
-    }
-    if summary.files == 0 {
-        bail!("no file could be read as games: nothing done");
-    }
-    Ok((games, summary))
-}
-
-fn show_faults(games: &[Imported], quiet: bool) {
-    let faults = games.iter().flat_map(|imported| {
-        let of_game = imported.game.faults.iter().map(ToString::to_string);
-        of_game
-            .chain(imported.game.warnings.clone())
-            .map(|what| format!("{}: {what}", imported.file.display()))
-    });
-    let mut left = 0;
-    for (i, line) in faults.enumerate().take_while(|_| !quiet) {
-        if i < FAULTS_SHOWN {
-            note(&line);
-        } else {
-            left += 1;
-        }
-    }
-    if left > 0 {
-        note(&format!("… and {left} more; --dry-run --json has them all"));
+fn check_read(intake: &Intake<'_>) -> anyhow::Result<()> {
+    match intake.summary().files {
+        0 => bail!("no file could be read as games: nothing done"),
+        _ => Ok(()),
     }
 }
 
@@ -153,19 +124,21 @@ impl Job {
     }
 
     /// Writes the file and its manifest, whole or not at all.
-    fn write(&self, args: &ImportArgs, games: &[Imported], summary: &Summary) -> anyhow::Result<Tally> {
-        if games.is_empty() {
-            bail!("no game was found: nothing is written");
-        }
+    fn write(&self, args: &ImportArgs, intake: &mut Intake<'_>) -> anyhow::Result<Tally> {
         let stop = stop_flag()?;
         let (whole, mut file) = WholeFile::create(&self.out, args.force)?;
         let mut tally = Tally::default();
         let mut plan = Value::Null;
         if self.kind == Kind::Record {
-            (file, plan) = self.records(args, games, (&whole, file), &stop, &mut tally)?;
+            (file, plan) = self.records(args, intake, (&whole, file), &stop, &mut tally)?;
         } else {
-            let bytes = self.bytes(args, games, &mut tally)?;
+            let games: Vec<Imported> = intake.by_ref().collect();
+            let bytes = self.bytes(args, &games, &mut tally)?;
             import::write_all(&whole, &mut file, &bytes)?;
+        }
+        check_read(intake)?;
+        if intake.summary().games == 0 {
+            bail!("no game was found: nothing is written");
         }
         if tally.written == 0 {
             bail!("nothing is left to be written: {}", tally.text().trim_end().replace('\n', "; "));
@@ -173,7 +146,7 @@ impl Job {
         if stop.load(Ordering::Relaxed) {
             return Err(interrupted());
         }
-        self.manifest(args, &whole, summary, &tally, &plan)?;
+        self.manifest(args, &whole, intake.summary(), &tally, &plan)?;
         whole.publish(&file)?;
         Ok(tally)
     }
@@ -204,7 +177,7 @@ impl Job {
     fn records(
         &self,
         args: &ImportArgs,
-        games: &[Imported],
+        intake: &mut Intake<'_>,
         output: (&WholeFile, File),
         stop: &Arc<AtomicBool>,
         tally: &mut Tally,
@@ -231,9 +204,8 @@ impl Job {
         let player =
             || plan.limit.map(|_| EnginePlayer::new(args.hash, source.clone(), self.rules, Arc::clone(stop)));
         let mut progress = LineProgress::new("games", args.quiet);
-        let written = import::write_records(games, &run, output, player, tally, &mut |done, all| {
-            progress.show(done, all);
-        })?;
+        let written =
+            import::write_records(intake, &run, output, player, tally, &mut |done| progress.count(done))?;
         progress.finish();
         let (file, _) = written.ok_or_else(interrupted)?;
         let mut value = serde_json::to_value(&plan)?;
@@ -271,11 +243,6 @@ impl Job {
         plan: &Value,
     ) -> anyhow::Result<()> {
         let (bytes, sha256) = manifest::digest(whole.partial())?;
-        let mut inputs = Vec::new();
-        for path in &args.files {
-            let (bytes, sha256) = manifest::digest(path)?;
-            inputs.push(json!({ "file": path.to_string_lossy(), "bytes": bytes, "sha256": sha256 }));
-        }
         let manifest = json!({
             "program": "chuhe-gen",
             "version": env!("CARGO_PKG_VERSION"),
@@ -284,7 +251,7 @@ impl Job {
             "kind": self.kind.name(),
             "bytes": bytes,
             "sha256": sha256,
-            "inputs": inputs,
+            "inputs": manifest::inputs(&args.files)?,
             "plies": args.plies,
             "variations": args.variations,
             "notation": self.notation.format_tag(),
@@ -292,9 +259,7 @@ impl Job {
             "summary": summary.json(),
             "tally": tally.json(),
         });
-        let mut path = self.out.as_os_str().to_owned();
-        path.push(".manifest.json");
-        manifest::write_whole(Path::new(&path), &format!("{manifest:#}\n"))?;
+        manifest::write_whole(&manifest::path_beside(&self.out), &format!("{manifest:#}\n"))?;
         Ok(())
     }
 }

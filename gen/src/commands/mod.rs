@@ -3,8 +3,10 @@
 pub mod bench;
 pub mod dedup;
 mod derive;
+pub mod export;
 pub mod filter;
 pub mod import;
+pub mod import_data;
 pub mod inspect;
 pub mod loop_;
 pub mod merge;
@@ -27,6 +29,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Play(args) => play::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Export(args) => export::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Loop(args) => loop_::run(&args),
         Command::Inspect(args) => inspect::run(&args),

@@ -6,6 +6,8 @@
 //! ```
 
 mod book;
+pub mod data;
+mod intake;
 mod json;
 mod output;
 mod plan;
@@ -19,12 +21,13 @@ use game_files::{FileError, Format, GameTree, NodeId, ReadGame};
 use xiangqi::Move;
 
 pub use book::{move_lines, positions};
+pub use intake::Intake;
 pub use json::{game_json, report_json};
 pub use output::{Kind, WholeFile, write_all};
 pub use plan::{IMPORT_PLAN_VERSION, ImportLimit, ImportPlan};
 pub use records::{DRAWN_SCORE, LeftOut, Line, Made, Settings, Unfinished, WON_SCORE, record};
 pub use summary::{Summary, Tally};
-pub use write::{RecordRun, write_records};
+pub use write::{RecordRun, Seen, write_records};
 
 /// Why a file gave no games.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +39,14 @@ pub enum ImportError {
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+    /// It is no file of data as it was said to be.
+    #[error("{path}: {why}")]
+    Data {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        why: String,
     },
     /// It is no game file.
     #[error("{path}: {source}")]

@@ -1,12 +1,11 @@
 //! What an import found, in numbers.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use game_files::Outcome;
 use serde_json::{Value, json};
-use xiangqi::{Move, Position};
 
-use super::{Imported, LeftOut};
+use super::{Imported, LeftOut, Seen};
 
 /// Counts over all files of an import.
 #[derive(Debug, Default)]
@@ -31,17 +30,12 @@ pub struct Summary {
     pub contradictions: u64,
     /// Results as the files name them.
     pub results: BTreeMap<&'static str, u64>,
-    seen: HashSet<(u64, Vec<Move>)>,
+    seen: Seen,
 }
 
 impl Summary {
-    /// Counts a file's games.
-    pub fn add_file(&mut self, games: &[Imported]) {
-        self.files += 1;
-        games.iter().for_each(|game| self.add(game));
-    }
-
-    fn add(&mut self, imported: &Imported) {
+    /// Counts a game.
+    pub fn add(&mut self, imported: &Imported) {
         let game = &imported.game;
         let moves = game.tree.main_line();
         self.games += 1;
@@ -54,12 +48,7 @@ impl Summary {
         self.broken_variations += broken as u64;
         self.contradictions += u64::from(game.contradiction.is_some());
         *self.results.entry(Outcome::text(game.tree.outcome)).or_default() += 1;
-        self.duplicates += u64::from(!self.is_new(game.tree.start(), moves));
-    }
-
-    /// Is this line seen for the first time?
-    fn is_new(&mut self, start: &Position, moves: Vec<Move>) -> bool {
-        self.seen.insert((start.key(), moves))
+        self.duplicates += u64::from(!self.seen.is_new(game.tree.start(), &moves));
     }
 
     /// Is everything whole?

@@ -2,6 +2,7 @@
 //! that panics where a law is broken, so that seeds and crashers can be replayed by an ordinary test; the
 //! programs of `fuzz/` only hand them to libFuzzer.
 
+mod exchange;
 mod fen;
 mod games;
 mod moves;
@@ -14,6 +15,7 @@ mod seeds;
 mod slow;
 mod uci;
 
+pub use exchange::exchange;
 pub use fen::fen;
 pub use games::{dhtmlxq, games, pgn, xqf};
 pub use moves::moves;
@@ -29,6 +31,7 @@ pub type Law = fn(&[u8]);
 /// Every target by its name, which is also that of its program and of its folder of crashers.
 pub const TARGETS: &[(&str, Law)] = &[
     ("dhtmlxq", dhtmlxq),
+    ("exchange", exchange),
     ("fen", fen),
     ("games", games),
     ("moves", moves),

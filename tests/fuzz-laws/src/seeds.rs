@@ -121,6 +121,7 @@ fn game(number: u64) -> GameRecord {
 /// Folders of small files that are seeds as they are.
 const FOLDERS: &[(&str, &str)] = &[
     ("dhtmlxq", "tests/data/games/dhtmlxq"),
+    ("exchange", "tests/data/exchange"),
     ("games", "tests/data/games/dhtmlxq"),
     ("games", "tests/data/games/xqf"),
     ("net", "nnue-format/tests/golden"),
