@@ -24,6 +24,7 @@ pub mod plan;
 pub mod play;
 pub mod player;
 pub mod progress;
+pub mod rescore;
 pub mod run;
 pub mod seed;
 pub mod shuffle;

@@ -47,6 +47,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-gen-error-data", "chuhe-gen", &["import", "tests/data/faulty.plain", "--dry-run"]),
     ("chuhe-gen-import-help", "chuhe-gen", &["import", "--help"]),
     ("chuhe-gen-loop-help", "chuhe-gen", &["loop", "--help"]),
+    ("chuhe-gen-rescore-help", "chuhe-gen", &["rescore", "--help"]),
     ("chuhe-gen-error-loop", "chuhe-gen", &["loop", "tests/data/not-ours.txt", "--dry-run"]),
     ("chuhe-gen-merge-help", "chuhe-gen", &["merge", "--help"]),
     ("chuhe-gen-split-help", "chuhe-gen", &["split", "--help"]),

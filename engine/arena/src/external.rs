@@ -315,6 +315,7 @@ impl ExternalPlayer {
         // The move does not matter until there is one.
         let mut thought = Thought { answer: Answer::Resign, score: None, nodes: 0, elapsed_ms: 0 };
         let mut last = String::new();
+        let mut exact = None;
         loop {
             if self.halt.load(Ordering::Relaxed) {
                 return Err(NoThought::Interrupted);
@@ -327,8 +328,11 @@ impl ExternalPlayer {
             };
             match read_line(&line.text) {
                 Said::Other => {}
-                Said::Info { score, nodes } => {
-                    thought.score = score.or(thought.score);
+                Said::Info { score, bound, nodes } => {
+                    // The last exact score; a bound where there is none.
+                    let kept = if bound { exact } else { None };
+                    exact = if bound { exact } else { score.or(exact) };
+                    thought.score = kept.or(score).or(thought.score);
                     thought.nodes = nodes.unwrap_or(thought.nodes);
                 }
                 said => {

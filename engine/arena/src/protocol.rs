@@ -231,8 +231,8 @@ pub(crate) enum Said {
     Resigns,
     /// It has no move.
     NoMove,
-    /// A report.
-    Info { score: Option<i32>, nodes: Option<u64> },
+    /// A report of the best line. `bound`: the score is only a lower or an upper bound.
+    Info { score: Option<i32>, bound: bool, nodes: Option<u64> },
     /// Anything else.
     Other,
 }
@@ -254,23 +254,27 @@ pub(crate) fn read_line(line: &str) -> Said {
 }
 
 fn read_info<'a>(mut words: impl Iterator<Item = &'a str>) -> Said {
-    let (mut score, mut nodes) = (None, None);
+    let (mut score, mut bound, mut nodes, mut best) = (None, false, None, true);
+    // What is neither mate nor win by rule may not look like one.
+    let plain = |n: &str| n.parse().ok().map(|n: i32| n.clamp(-Score::EVAL_LIMIT, Score::EVAL_LIMIT));
     while let Some(word) = words.next() {
         match word {
             "string" | "message" | "pv" => break,
+            "lowerbound" | "upperbound" => bound = true,
+            "multipv" => best = words.next().is_none_or(|line| line == "1"),
             "nodes" => nodes = words.next().and_then(|n| n.parse().ok()),
             "score" => {
                 score = match words.next() {
-                    Some("cp") => words.next().and_then(|n| n.parse().ok()),
+                    Some("cp") => words.next().and_then(plain),
                     Some("mate") => words.next().and_then(|n| n.parse().ok()).map(mate_score),
-                    Some(plain) => plain.parse().ok(),
+                    Some(number) => plain(number),
                     None => None,
                 }
             }
             _ => {}
         }
     }
-    Said::Info { score: score.map(|s: i32| s.clamp(-Score::MATE, Score::MATE)), nodes }
+    Said::Info { score: score.filter(|_| best), bound, nodes }
 }
 
 /// The score of "mate in `moves`" (below zero: being mated; 0: mated now).

@@ -9,6 +9,7 @@ mod import;
 mod loop_;
 mod merge;
 mod play;
+mod rescore;
 mod shuffle;
 mod stats;
 mod validate;
@@ -24,6 +25,7 @@ pub use import::ImportArgs;
 pub use loop_::LoopArgs;
 pub use merge::{MergeArgs, SplitArgs};
 pub use play::PlayArgs;
+pub use rescore::RescoreArgs;
 pub use shuffle::{DedupArgs, Once, ShuffleArgs};
 pub use stats::StatsArgs;
 pub use validate::ValidateArgs;
@@ -68,6 +70,13 @@ pub enum Command {
     /// goes on with a loop that was interrupted or killed. Exit code 1: a check failed, or a net did and the recipe
     /// says to stop then.
     Loop(LoopArgs),
+    /// Give every scored position of recorded games a new score: by our own search, or by a UCI or UCCI engine.
+    ///
+    /// Games, moves and outcomes stay. The mark of moves that are not the search's best is set anew. With our own search at
+    /// the settings of the games (limit, net, table) their scores come out again. An engine's centipawns are written
+    /// as they are, within ±20000, and its mates in moves as mates in plies. The same command goes on with an
+    /// interrupted run; the file is the same whatever the number of threads.
+    Rescore(RescoreArgs),
     /// Show what a record file holds.
     Inspect(FileArgs),
     /// Check a record file: every byte, every move, every outcome.

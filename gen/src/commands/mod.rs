@@ -11,6 +11,7 @@ pub mod inspect;
 pub mod loop_;
 pub mod merge;
 pub mod play;
+pub mod rescore;
 pub mod shuffle;
 pub mod split;
 pub mod stats;
@@ -32,6 +33,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Export(args) => export::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Loop(args) => loop_::run(&args),
+        Command::Rescore(args) => rescore::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Merge(args) => merge::run(&args),

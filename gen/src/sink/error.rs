@@ -112,7 +112,7 @@ impl SinkError {
     }
 }
 
-pub(super) fn io_error(path: &Path, verb: &'static str) -> impl FnOnce(io::Error) -> SinkError {
+pub(crate) fn io_error(path: &Path, verb: &'static str) -> impl FnOnce(io::Error) -> SinkError {
     let path = path.to_owned();
     move |source| SinkError::Io { path, verb, source }
 }

@@ -68,7 +68,7 @@ impl Whole {
     }
 }
 
-pub(super) fn add(totals: &mut Totals, game: &GameRecord) {
+pub(crate) fn add(totals: &mut Totals, game: &GameRecord) {
     totals.games += 1;
     totals.plies += game.len() as u64;
     totals.positions += game.plies.len() as u64;
@@ -157,7 +157,7 @@ pub(super) fn open_partial(
 }
 
 /// All whole games of the journal by number; what is damaged or of another run is played again.
-pub(super) fn read_journal(path: &Path, header: &Header) -> Result<BTreeMap<u64, GameRecord>, SinkError> {
+pub(crate) fn read_journal(path: &Path, header: &Header) -> Result<BTreeMap<u64, GameRecord>, SinkError> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         other => other.map_err(io_error(path, "open"))?,
@@ -171,7 +171,7 @@ pub(super) fn read_journal(path: &Path, header: &Header) -> Result<BTreeMap<u64,
 }
 
 /// A new journal with these games, put in place of the old one.
-pub(super) fn new_journal(
+pub(crate) fn new_journal(
     path: &Path,
     header: &Header,
     plan: &[u8],
@@ -192,7 +192,7 @@ pub(super) fn new_journal(
 }
 
 /// Adds a game as a block of its own.
-pub(super) fn push_alone(writer: &mut Writer<File>, game: &GameRecord) -> Result<(), WriteError> {
+pub(crate) fn push_alone(writer: &mut Writer<File>, game: &GameRecord) -> Result<(), WriteError> {
     writer.push(game)?;
     writer.end_block()
 }

@@ -25,12 +25,12 @@ use nnue_format::record::{GameRecord, Header, Totals, Writer};
 use crate::plan::{Count, Plan};
 use crate::play::{Finished, Played};
 use crate::workers::Known;
-use error::io_error;
-use files::{add, finished, new_journal, open_partial, opening_key, push_alone, read_journal};
+use files::{finished, open_partial, opening_key};
 
 pub use error::SinkError;
-pub(crate) use files::open_locked;
+pub(crate) use error::io_error;
 pub use files::{Paths, sync_folder_of};
+pub(crate) use files::{add, new_journal, open_locked, push_alone, read_journal};
 
 /// The journal is synced to disk at most this often; blocks always are. A killed process loses nothing
 /// by that, a failing machine the games of that time.
