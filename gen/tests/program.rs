@@ -83,7 +83,7 @@ fn start(out: &Path, rest: &str) -> Child {
 fn kill_9_loses_nothing() {
     let kills = if std::env::var_os("CHUHE_FULL").is_some() { 10 } else { 3 };
     // Enough plies for whole blocks, little enough search that a kill meets everything there is to meet.
-    let rest = "--games 450 --nodes 30 --soft-nodes 20 --balance-nodes 30 --hash 1 --seed 5 --threads 2 --quiet \
+    let rest = "--games 400 --nodes 16 --soft-nodes 10 --balance-nodes 16 --hash 1 --seed 5 --threads 2 --quiet \
                 --multi-pv 2 --random-moves 20";
     let folder = tempfile::tempdir().unwrap();
     let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
@@ -103,14 +103,14 @@ fn kill_9_loses_nothing() {
     done(&mut command(&out, rest), 0);
     assert!(std::fs::read(&out).unwrap() == std::fs::read(&whole).unwrap(), "the files differ");
     let verified = tool("verify", &out, 0);
-    assert_eq!((&verified["games"], &verified["ok"]), (&450.into(), &true.into()));
+    assert_eq!((&verified["games"], &verified["ok"]), (&400.into(), &true.into()));
 }
 
 /// Ctrl-C keeps whole games, says how to go on and exits with 2.
 #[cfg(unix)]
 #[test]
 fn interrupted_runs_go_on() {
-    let rest = "--games 30 --nodes 4000 --seed 6 --threads 2 --quiet";
+    let rest = "--games 16 --nodes 2500 --max-plies 80 --seed 6 --threads 2 --quiet";
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("a.rec");
     let child = command(&out, rest).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -128,11 +128,11 @@ fn interrupted_runs_go_on() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("the same command goes on"), "{stderr}");
     assert!(journal.exists() && !out.exists());
-    let output = done(&mut command(&out, "--games 30 --nodes 4000 --seed 6 --threads 2"), 0);
+    let output = done(&mut command(&out, "--games 16 --nodes 2500 --max-plies 80 --seed 6 --threads 2"), 0);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(stderr.contains("going on behind"), "{stderr}");
     let verified = tool("verify", &out, 0);
-    assert_eq!((&verified["games"], &verified["ok"]), (&30.into(), &true.into()));
+    assert_eq!((&verified["games"], &verified["ok"]), (&16.into(), &true.into()));
 }
 
 /// A time a move is not hidden: plan, manifest and report say that such games cannot be played again.
