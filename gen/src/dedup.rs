@@ -33,8 +33,9 @@ pub struct Dedup {
     pub memory_mib: u64,
 }
 
-/// What a number takes in the set of a part: 8 bytes and a byte of control, in a table at least 7/16 full.
-const SET_BYTES: u64 = 21;
+/// What a number takes in the set of a part: 8 bytes and a byte of control, where the table is 7/8 full and is being copied into one of
+/// twice its size.
+const SET_BYTES: u64 = 31;
 
 /// A number and a place.
 const ENTRY_BYTES: usize = 16;

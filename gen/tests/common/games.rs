@@ -14,10 +14,13 @@ pub(crate) fn random_game(seed: u64, number: u64) -> GameRecord {
     let (mut opening, mut plies, mut drift) = (Vec::new(), Vec::new(), 0i32);
     let rules = RuleSet::Competition;
     let (mut outcome, mut reason) = (Outcome::Draw, Reason::PlyLimit);
-    for ply in 0..limit {
+    for ply in 0..=limit {
         let status = judge::status(&game, rules);
         if let Some((found, why)) = Outcome::from_result(status.result).zip(status.reason) {
             (outcome, reason) = (found, why.into());
+            break;
+        }
+        if ply == limit {
             break;
         }
         let moves = game.position().legal_moves();
