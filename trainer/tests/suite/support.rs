@@ -33,7 +33,7 @@ pub(crate) fn batch(arch: &Architecture, seed: u64, count: usize) -> Batch {
 }
 
 /// Game number `number`: random moves, the score the material difference with some noise. Every seventh ply is marked as
-/// not the best, every thirteenth score is a mate.
+/// not the best, every eleventh as not for training, every thirteenth score is a mate.
 pub(crate) fn game(number: u64) -> GameRecord {
     let mut rng = rng(1000 + number);
     let mut position = Position::start();
