@@ -223,7 +223,7 @@ fn distinct_text(distinct: &Distinct) -> String {
 
 fn diversity(out: &mut String, survey: &Survey) -> std::fmt::Result {
     let found = &survey.diversity;
-    writeln!(out, "\ndifferent               of    different  come again")?;
+    writeln!(out, "\n{:<24}{:>13} {:>30} {:>11}", "different", "of", "different", "come again")?;
     let named =
         [("games", &found.games), ("first scored positions", &found.starts), ("positions", &found.positions)];
     for (name, distinct) in named {
@@ -237,5 +237,5 @@ fn diversity(out: &mut String, survey: &Survey) -> std::fmt::Result {
 
 fn line(out: &mut String, name: &str, distinct: &Distinct) -> std::fmt::Result {
     let again = distinct.repeated_share().map_or("-".to_owned(), |share| format!("{:.2} %", share * 100.0));
-    writeln!(out, "  {name:<22}{:>12}{:>13}{again:>10}", distinct.total(), distinct_text(distinct))
+    writeln!(out, "  {name:<22}{:>13} {:>30} {again:>11}", distinct.total(), distinct_text(distinct))
 }

@@ -1,7 +1,8 @@
 //! Which games are for validation.
 //!
-//! A game belongs to one side by its number and the seed alone, so the two sets are disjoint whatever the files, the
-//! order of reading and the epoch; and games that two files share fall on the same side.
+//! A game belongs to one side by its number in its file and the seed alone, so the two sets are disjoint whatever the
+//! order of reading and the epoch. Record tools number games anew: a game that stands in two files under two numbers may be
+//! on both sides. `chuhe-gen split --validation` decides by start and moves instead.
 
 use crate::chance::{Purpose, hash};
 
