@@ -11,6 +11,8 @@
 
 mod common;
 
+use std::time::{Duration, Instant};
+
 use common::{Engine, fits};
 
 fn converse(transcript: &str) {
@@ -107,6 +109,30 @@ fn a_pondering_clock_stands_until_the_hit() {
         engine.say("quit");
         engine.finish();
     }
+}
+
+/// A move that was pondered for longer than it would be thought of is made at once.
+#[test]
+fn a_long_ponder_is_answered_at_once() {
+    let mut engine = Engine::greeted("uci");
+    engine.say("position startpos");
+    // The move's share is 2 s, 3 s at the most when its best move has just changed.
+    engine.say("go ponder wtime 100000 btime 100000 movestogo 50");
+    let began = Instant::now();
+    // Whether it was enough is looked at when an iteration ends.
+    loop {
+        let line = engine.until("info depth *").pop().unwrap_or_default();
+        if began.elapsed() > Duration::from_millis(3100) && !line.contains("bound") {
+            break;
+        }
+    }
+    let began = Instant::now();
+    engine.say("ponderhit");
+    engine.until("bestmove {move}*");
+    // On its own time alone it would think for 1.3 s at the least.
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    engine.say("quit");
+    engine.finish();
 }
 
 /// Work that would take days ends at the word, and `readyok` comes meanwhile.

@@ -105,7 +105,7 @@ impl Thread<'_> {
         self.shared.limits.mate.zip(moves).is_some_and(|(wanted, moves)| moves <= wanted)
     }
 
-    fn enough(&self, depth: i32, settled: usize) -> bool {
+    fn enough(&mut self, depth: i32, settled: usize) -> bool {
         let limits = self.shared.limits;
         if self.is_mate_asked_for() {
             return true;
@@ -117,12 +117,14 @@ impl Thread<'_> {
         if limits.soft_nodes.is_some_and(|enough| self.shared.all_nodes() >= enough) {
             return true;
         }
-        if self.shared.is_pondering() || !self.shared.timer.has_clock() {
+        if !self.shared.timer.has_clock() {
             return false;
         }
         let forced = self.root_moves.len() == 1 && depth >= 4;
         let scale = TIME_SCALE[settled.min(TIME_SCALE.len() - 1)];
-        forced || mate_is_near || self.shared.timer.soft_reached(scale, self.shared.all_nodes())
+        let enough = forced || mate_is_near || self.shared.timer.soft_reached(scale, self.shared.all_nodes());
+        self.pondered_enough = enough && self.shared.is_pondering();
+        enough && !self.pondered_enough
     }
 
     /// Where a mate in so many moves is asked for: looks for nothing else. In a window above all other scores every

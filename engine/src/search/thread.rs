@@ -178,6 +178,8 @@ pub(crate) struct Thread<'a> {
     pub(crate) node_limit: u64,
     pub(crate) seldepth: i32,
     pub(crate) stopped: bool,
+    /// Pondering has given the move all the time that it would get: it is made when the opponent plays as expected.
+    pub(crate) pondered_enough: bool,
     /// Below this ply no null move is tried (verification).
     pub(crate) no_null_before: i32,
     pub(crate) mates: MateWork,
@@ -223,6 +225,7 @@ impl<'a> Thread<'a> {
             node_limit: shared.node_limit(),
             seldepth: 0,
             stopped: false,
+            pondered_enough: false,
             no_null_before: 0,
             mates: MateWork::default(),
         }
@@ -327,7 +330,8 @@ impl<'a> Thread<'a> {
         if pondering && self.id == 0 {
             shared.timer.stand();
         }
-        let out_of_time = self.id == 0 && !pondering && shared.timer.hard_reached(shared.all_nodes());
+        let timed_out = self.pondered_enough || shared.timer.hard_reached(shared.all_nodes());
+        let out_of_time = self.id == 0 && !pondering && timed_out;
         let out_of_nodes = self.id == 0
             && shared.progress.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);

@@ -73,9 +73,18 @@ impl Timer {
         self.stood_ms.store(self.elapsed_ms(), Relaxed);
     }
 
+    /// On our own time: what a clock loses by it.
     fn spent(&self, nodes: u64) -> u64 {
         match self.unit {
             Unit::Milliseconds => self.elapsed_ms().saturating_sub(self.stood_ms.load(Relaxed)),
+            Unit::Nodes => nodes,
+        }
+    }
+
+    /// On our own time and the opponent's: what the move has got out of it.
+    fn thought(&self, nodes: u64) -> u64 {
+        match self.unit {
+            Unit::Milliseconds => self.elapsed_ms(),
             Unit::Nodes => nodes,
         }
     }
@@ -95,9 +104,10 @@ impl Timer {
         self.hard.is_some_and(|hard| self.spent(nodes) >= hard)
     }
 
-    /// Should no further iteration be begun, after so many nodes? `scale` in percent of the ordinary share.
+    /// Should no further iteration be begun, after so many nodes? `scale` in percent of the ordinary share. What was thought on
+    /// the opponent's time counts: it is saved from our own.
     pub(crate) fn soft_reached(&self, scale: u64, nodes: u64) -> bool {
-        self.soft.is_some_and(|soft| self.spent(nodes).saturating_mul(WHOLE) >= soft.saturating_mul(scale))
+        self.soft.is_some_and(|soft| self.thought(nodes).saturating_mul(WHOLE) >= soft.saturating_mul(scale))
     }
 }
 
@@ -179,6 +189,19 @@ mod tests {
         }
         timer.stand();
         assert!(timer.spent(0) + 2 <= timer.elapsed_ms());
+    }
+
+    #[test]
+    fn what_was_pondered_counts_for_the_move() {
+        let clock = Clock { time_ms: 64, increment_ms: 0, moves_to_go: None };
+        let timer = Timer::new(&Limits { clock: Some(clock), ..Limits::default() }, None);
+        // The move's share is 2 ms.
+        while timer.elapsed_ms() < 2 {
+            timer.stand();
+        }
+        timer.stand();
+        assert!(timer.soft_reached(100, 0));
+        assert!(timer.spent(0) + 2 <= timer.thought(0));
     }
 
     #[test]
