@@ -165,7 +165,7 @@ impl Core {
     /// Waits for the running search and errand to end by themselves.
     pub(crate) fn wait(&mut self) {
         if self.errand.take().is_some_and(|errand| !errand.join()) {
-            (self.complain)(&self.out, &"it failed; please report this");
+            (self.complain)(&self.out, &"perft, bench or speedtest failed; please report this");
         }
         let Some(running) = self.running.take() else { return };
         self.searcher = running.join();

@@ -330,8 +330,9 @@ impl<'a> Thread<'a> {
         if pondering && self.id == 0 {
             shared.timer.stand();
         }
-        let timed_out = self.pondered_enough || shared.timer.hard_reached(shared.all_nodes());
-        let out_of_time = self.id == 0 && !pondering && timed_out;
+        let out_of_time = self.id == 0
+            && !pondering
+            && (self.pondered_enough || shared.timer.hard_reached(shared.all_nodes()));
         let out_of_nodes = self.id == 0
             && shared.progress.len() > 1
             && limits.nodes.is_some_and(|nodes| shared.all_nodes() >= nodes);
