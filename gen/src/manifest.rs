@@ -16,6 +16,17 @@ pub const COMMIT: &str = env!("CHUHE_GEN_COMMIT");
 
 /// The manifest of a finished file. `file` is where its bytes are now, `name` what it will be called.
 pub fn manifest(plan: &Plan, totals: Totals, file: &Path, name: &Path) -> Result<Value, SinkError> {
+    let mut manifest = of_file(totals, file, name)?;
+    manifest["seed"] = json!(plan.seed);
+    manifest["net"] = json!(net_text(&plan.net));
+    manifest["engine_signature"] = json!(plan.engine_signature);
+    manifest["reproducible"] = json!(plan.is_reproducible());
+    manifest["plan"] = json!(plan);
+    Ok(manifest)
+}
+
+/// What every record file's manifest says: the program, the file and its counts. Arguments as of [`manifest()`].
+pub fn of_file(totals: Totals, file: &Path, name: &Path) -> Result<Value, SinkError> {
     let (bytes, sha256) = digest(file)?;
     Ok(json!({
         "program": "chuhe-gen",
@@ -27,11 +38,6 @@ pub fn manifest(plan: &Plan, totals: Totals, file: &Path, name: &Path) -> Result
         "games": totals.games,
         "plies": totals.plies,
         "positions": totals.positions,
-        "seed": plan.seed,
-        "net": net_text(&plan.net),
-        "engine_signature": plan.engine_signature,
-        "reproducible": plan.is_reproducible(),
-        "plan": plan,
     }))
 }
 

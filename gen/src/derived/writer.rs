@@ -8,10 +8,10 @@ use nnue_format::record::{
     self, GameRecord, Header, PackedBlock, Packer, ReadError, Reader, Totals, Writer, ends_block,
 };
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{DerivedError, DerivedPlan, Sources};
-use crate::manifest::{self, COMMIT};
+use crate::manifest;
 use crate::sink::{Paths, open_locked, sync_folder_of};
 
 /// What becomes of files that are there already.
@@ -178,21 +178,10 @@ impl DerivedWriter {
         let Paths { out, partial, manifest, .. } = &self.paths;
         let (file, totals) = writer.finish().map_err(DerivedError::write(partial))?;
         file.sync_all().map_err(DerivedError::io(partial, "sync"))?;
-        let (bytes, sha256) = manifest::digest(partial)?;
-        let text = json!({
-            "program": "chuhe-gen",
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": COMMIT,
-            "file": out.file_name().map(|name| name.to_string_lossy()),
-            "bytes": bytes,
-            "sha256": sha256,
-            "games": totals.games,
-            "plies": totals.plies,
-            "positions": totals.positions,
-            "counts": counts,
-            "inputs": inputs,
-            "plan": self.plan.json(),
-        });
+        let mut text = manifest::of_file(totals, partial, out)?;
+        text["counts"] = counts.clone();
+        text["inputs"] = inputs.clone();
+        text["plan"] = self.plan.json();
         manifest::write_whole(manifest, &format!("{text:#}\n"))?;
         std::fs::rename(partial, out).map_err(DerivedError::io(out, "rename the unfinished file to"))?;
         sync_folder_of(out)?;

@@ -9,7 +9,7 @@ use std::path::Path;
 use nnue_format::record::{self, GameRecord, Header, ReadError, Reader, Totals, Writer};
 
 use crate::sink::{
-    Paths, SinkError, add, io_error, new_journal, open_locked, push_alone, read_journal, sync_folder_of,
+    Paths, SinkError, add, io_error, new_journal, open_locked, push_alone, put_in_place, read_journal,
 };
 
 /// What an output file turned out to be.
@@ -110,15 +110,7 @@ impl Output {
         self,
         before_publishing: impl FnOnce(Totals, &Paths) -> Result<(), E>,
     ) -> Result<Totals, E> {
-        let Paths { out, partial, journal, .. } = &self.paths;
-        let (file, totals) =
-            self.writer.finish().map_err(|source| SinkError::Write { path: partial.clone(), source })?;
-        file.sync_all().map_err(io_error(partial, "sync"))?;
-        before_publishing(totals, &self.paths)?;
-        std::fs::rename(partial, out).map_err(io_error(out, "rename the unfinished file to"))?;
-        sync_folder_of(out)?;
-        _ = std::fs::remove_file(journal);
-        Ok(totals)
+        put_in_place(self.writer, &self.paths, before_publishing)
     }
 
     /// The number written next: all before it are in the file.

@@ -197,6 +197,26 @@ pub(crate) fn push_alone(writer: &mut Writer<File>, game: &GameRecord) -> Result
     writer.end_block()
 }
 
+/// Ends a record file, calls `before` with its totals, gives it its name and removes the journal.
+///
+/// # Errors
+/// When the system or `before` refuses; everything is still there under the unfinished names.
+pub(crate) fn put_in_place<E: From<SinkError>>(
+    writer: Writer<File>,
+    paths: &Paths,
+    before: impl FnOnce(Totals, &Paths) -> Result<(), E>,
+) -> Result<Totals, E> {
+    let Paths { out, partial, journal, .. } = paths;
+    let (file, totals) =
+        writer.finish().map_err(|source| SinkError::Write { path: partial.clone(), source })?;
+    file.sync_all().map_err(io_error(partial, "sync"))?;
+    before(totals, paths)?;
+    std::fs::rename(partial, out).map_err(io_error(out, "rename the unfinished file to"))?;
+    sync_folder_of(out)?;
+    _ = std::fs::remove_file(journal);
+    Ok(totals)
+}
+
 /// Syncs the folder a file lies in, so that its name is safe too.
 pub fn sync_folder_of(path: &Path) -> Result<(), SinkError> {
     let folder = match path.parent() {

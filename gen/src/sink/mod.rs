@@ -30,7 +30,7 @@ use files::{finished, open_partial, opening_key};
 pub use error::SinkError;
 pub(crate) use error::io_error;
 pub use files::{Paths, sync_folder_of};
-pub(crate) use files::{add, new_journal, open_locked, push_alone, read_journal};
+pub(crate) use files::{add, new_journal, open_locked, push_alone, put_in_place, read_journal};
 
 /// The journal is synced to disk at most this often; blocks always are. A killed process loses nothing
 /// by that, a failing machine the games of that time.
@@ -217,15 +217,7 @@ impl Sink {
         self,
         before_publishing: impl FnOnce(Totals, &Paths) -> Result<(), E>,
     ) -> Result<Totals, E> {
-        let Paths { out, partial, journal, .. } = &self.paths;
-        let (file, totals) =
-            self.writer.finish().map_err(|source| SinkError::Write { path: partial.clone(), source })?;
-        file.sync_all().map_err(io_error(partial, "sync"))?;
-        before_publishing(totals, &self.paths)?;
-        std::fs::rename(partial, out).map_err(io_error(out, "rename the unfinished file to"))?;
-        sync_folder_of(out)?;
-        _ = std::fs::remove_file(journal);
-        Ok(totals)
+        put_in_place(self.writer, &self.paths, before_publishing)
     }
 
     /// The number written next.
