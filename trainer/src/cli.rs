@@ -12,7 +12,8 @@ use crate::data::{Filter, Loader};
 use crate::export::{self, BOUND, Bound, ExportError};
 use crate::loss::Loss;
 use crate::material;
-use crate::model::Model;
+use crate::model::net::{Net, NetChoice};
+use crate::model::{Model, ModelError};
 use crate::run::{self, Conduct, Outcome};
 use crate::validate::ValidationSet;
 use anyhow::{Context, Result, bail};
@@ -226,6 +227,13 @@ fn kernel_of(kind: Option<KernelKind>) -> Result<Box<dyn Kernel>, KernelError> {
     kind.map_or_else(|| Ok(KernelKind::best()), KernelKind::get)
 }
 
+/// Makes nets on the device and with the kernel asked for.
+fn net_choice(kernel: Option<KernelKind>) -> NetChoice {
+    Arc::new(move |arch, factorised, seed| -> Result<Box<dyn Net>, ModelError> {
+        Ok(Box::new(Model::new(arch, factorised, seed, kernel_of(kernel)?)))
+    })
+}
+
 fn conduct(
     kernel: Option<KernelKind>,
     stop_after: Option<u64>,
@@ -242,13 +250,7 @@ fn conduct(
         eprintln!("\nstopping after this step; once more to stop without a checkpoint");
     })
     .context("catching Ctrl-C")?;
-    Ok(Conduct {
-        kernel: Arc::new(move || kernel_of(kernel)),
-        interrupted,
-        stop_after,
-        commit: commit.to_owned(),
-        quiet,
-    })
+    Ok(Conduct { net: net_choice(kernel), interrupted, stop_after, commit: commit.to_owned(), quiet })
 }
 
 fn read_config(path: &Path) -> Result<String> {
@@ -330,10 +332,10 @@ fn validate(args: &ValidateArgs, kernel: Option<KernelKind>) -> Result<ExitCode>
     filters.random_skip = 0.0;
     let filter = Filter::new(&filters, config.training.seed);
     let set = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
-    let mut model = Model::new(&arch, config.net.factorised, config.training.seed, kernel_of(kernel)?);
-    model.set_parameters(&checkpoint.parameters)?;
+    let mut net = net_choice(kernel)(&arch, config.net.factorised, config.training.seed)?;
+    net.set_parameters(&checkpoint.parameters)?;
     let loss = Loss::new(&config.loss, config.loss.lambda_end);
-    let validation = set.loss(&mut model, &loss)?;
+    let validation = set.loss(&mut *net, &loss)?;
     let material = material::fit(&set.batch.samples, &loss).map(|fit| fit.loss);
     if args.json {
         let value = json!({

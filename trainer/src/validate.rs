@@ -6,7 +6,8 @@ use crate::data::loader::Plan;
 use crate::data::source::Part;
 use crate::data::{Batch, Filter, FilterCounts, Samples};
 use crate::loss::{Loss, sigmoid};
-use crate::model::{Model, ModelError};
+use crate::model::ModelError;
+use crate::model::net::Net;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xiangqi::Position;
 
@@ -46,15 +47,15 @@ impl ValidationSet {
         Ok(ValidationSet { batch: Batch::all(&samples), counts, fens: choice.fens })
     }
 
-    /// The mean loss of a model on the set; `None` when it is empty.
+    /// The mean loss of a net on the set; `None` when it is empty.
     ///
     /// # Errors
     /// [`ModelError`].
-    pub fn loss(&self, model: &mut Model, loss: &Loss) -> Result<Option<f64>, ModelError> {
+    pub fn loss(&self, net: &mut dyn Net, loss: &Loss) -> Result<Option<f64>, ModelError> {
         if self.batch.is_empty() {
             return Ok(None);
         }
-        let outputs = model.outputs(&self.batch)?;
+        let outputs = net.outputs(&self.batch)?;
         let samples = &self.batch.samples;
         let sum: f64 = outputs
             .iter()

@@ -11,11 +11,12 @@
 //! their order, so neither does any result.
 
 pub mod dense;
+pub mod net;
 pub mod shared;
 pub mod table;
 pub mod weights;
 
-use crate::backend::cpu::kernel::{AdamStep, Kernel, Pieces, TILE};
+use crate::backend::cpu::kernel::{AdamStep, Kernel, KernelError, Pieces, TILE};
 use crate::backend::cpu::rows::RowsError;
 use crate::backend::cpu::{AlignedVec, ByFeature, SparseRows, tile, transformer};
 use crate::chance::{Purpose, generator, symmetric};
@@ -23,10 +24,11 @@ use crate::data::Batch;
 use crate::loss::Loss;
 use crate::optim::Param;
 use dense::Dense;
+use net::Gathered;
 use nnue_format::arch::{Activation, Architecture};
 use nnue_format::quant::{FT_CLIP, clip};
 use rayon::prelude::*;
-use shared::{ReadOnly, slice, slice_mut};
+use shared::{ReadOnly, lend, slice, slice_mut};
 use std::time::{Duration, Instant};
 use table::Table;
 use tch::{Device, Kind, TchError, Tensor};
@@ -46,6 +48,9 @@ pub enum ModelError {
     /// A batch of another architecture.
     #[error("batch: {0}")]
     Rows(#[from] RowsError),
+    /// The kernel asked for.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
 }
 
 /// The net, its gradients and the state of its optimiser.
@@ -67,6 +72,8 @@ pub struct Model {
     psqt_sums: AlignedVec,
     psqt_gradient: AlignedVec,
     chunk: usize,
+    /// The summed loss of the last step, until it is asked for.
+    last_loss: Option<f64>,
     /// Where the time went.
     pub parts: Parts,
 }
@@ -142,6 +149,7 @@ impl Model {
             psqt_sums: AlignedVec::zeros(psqt_len),
             psqt_gradient: AlignedVec::zeros(psqt_len),
             chunk,
+            last_loss: None,
             parts: Parts::default(),
         }
     }
@@ -185,6 +193,19 @@ impl Model {
             lap(clock, &mut self.parts.backward);
         }
         Ok(total)
+    }
+
+    /// The gathered gradients and the last loss as tensors over this net's own memory.
+    fn gathered_tensors(&mut self) -> Result<Gathered<'_>, ModelError> {
+        let loss = lend(std::slice::from_mut(self.last_loss.get_or_insert(0.0)))?;
+        let mut gradients = vec![lend(self.table.gradient())?, lend(&mut self.bias.gradient[..])?];
+        if let Some(psqt) = &mut self.psqt {
+            gradients.push(lend(psqt.gradient())?);
+        }
+        for leaf in self.dense.stacks.iter_mut().flatten() {
+            gradients.push(lend(&mut leaf.gradient[..])?);
+        }
+        Ok(Gathered::new(loss, gradients))
     }
 
     /// The outputs for a batch in its order, 1.0 being 600 centipawns; changes nothing.

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "torch tensors seen as slices and shared between tasks for reading")]
-//! The two places where torch's memory meets Rust's: tensors as slices, and tensors read by several tasks.
+//! The places where torch's memory meets Rust's: tensors as slices, slices as tensors, and tensors read by several tasks.
 
+use tch::kind::Element;
 use tch::{Device, Kind, TchError, Tensor};
 
 /// Checks that the tensor is plain `f32` memory of this process.
@@ -44,6 +45,18 @@ pub fn slice_mut(tensor: &mut Tensor) -> Result<&mut [f32], TchError> {
     // SAFETY: as in `slice`, and &mut says that no other borrow of this tensor exists; views do not outlive the step
     // that made them (see above).
     Ok(unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr() as *mut f32, len) })
+}
+
+/// A slice as a tensor `[len]` over the same memory. Only for [`super::net::Gathered`], whose borrow of the net keeps
+/// the memory alive and other readers away; no shallow clone of it may outlive that.
+///
+/// # Errors
+/// What torch reports.
+pub(super) fn lend<T: Element>(values: &mut [T]) -> Result<Tensor, TchError> {
+    let data = values.as_mut_ptr().cast::<u8>();
+    // SAFETY: `len` elements of the kind at `data`, contiguous. The tensor neither owns nor frees them; that it is
+    // gone before the borrow ends is what `Gathered` is for.
+    unsafe { Tensor::f_from_blob(data, &[values.len() as i64], &[1], T::KIND, Device::Cpu) }
 }
 
 /// A value that several tasks read at once.

@@ -6,15 +6,15 @@
 mod curve;
 mod session;
 
-use crate::backend::cpu::kernel::{Kernel, KernelError};
 use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
 use crate::config::{Config, ConfigError};
 use crate::data::loader::{Item, Plan};
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
 use crate::data::{DataError, Filter, FilterCounts, Loader};
+use crate::model::ModelError;
+use crate::model::net::NetChoice;
 use crate::model::weights::WeightsError;
-use crate::model::{Model, ModelError};
 use crate::progress::Progress;
 use crate::validate::ValidationSet;
 use serde::{Deserialize, Serialize};
@@ -43,9 +43,6 @@ pub enum RunError {
     /// Weights that do not fit the model.
     #[error("checkpoint: {0}")]
     Weights(#[from] WeightsError),
-    /// The kernel asked for.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
     /// The folder holds something else.
     #[error("{}: {what}", folder.display())]
     Folder {
@@ -69,14 +66,11 @@ pub enum RunError {
     },
 }
 
-/// Makes the kernel of a run.
-pub type KernelChoice = Arc<dyn Fn() -> Result<Box<dyn Kernel>, KernelError> + Send + Sync>;
-
 /// How a run is carried out; nothing in here changes its numbers.
 #[derive(Clone)]
 pub struct Conduct {
-    /// The kernel.
-    pub kernel: KernelChoice,
+    /// Makes the net: on which device, with which kernel.
+    pub net: NetChoice,
     /// Set from outside to stop after the step in progress.
     pub interrupted: Arc<AtomicBool>,
     /// Stop after this many steps in all, with a checkpoint, as if interrupted.
@@ -227,20 +221,19 @@ fn session(
     checkpoint: Option<Checkpoint>,
 ) -> Result<Session, RunError> {
     let arch = config.architecture()?;
-    let kernel = (conduct.kernel)()?;
-    let mut model = Model::new(&arch, config.net.factorised, config.training.seed, kernel);
+    let mut net = (conduct.net)(&arch, config.net.factorised, config.training.seed)?;
     let mut filters = config.filters.clone();
     filters.random_skip = 0.0;
     let filter = Filter::new(&filters, config.training.seed);
     let validation = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
     let state = match checkpoint {
         Some(checkpoint) => {
-            model.set_parameters(&checkpoint.parameters)?;
+            net.set_parameters(&checkpoint.parameters)?;
             checkpoint.state
         }
         None => State::default(),
     };
-    Session::new(out, manifest, config, plan, conduct, model, validation, state)
+    Session::new(out, manifest, config, plan, conduct, net, validation, state)
 }
 
 /// Steps of the whole run; for epochs, the batches of the first one are counted.

@@ -9,10 +9,11 @@ use crate::data::loader::{Item, Plan};
 use crate::data::{Batch, DataError, FilterCounts, Loader};
 use crate::loss::Loss;
 use crate::material;
-use crate::model::{Model, ModelError};
+use crate::model::net::Net;
 use crate::optim::schedule;
 use crate::progress::{Progress, Shown};
 use crate::validate::ValidationSet;
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -27,7 +28,9 @@ pub(super) struct Session {
     config: Config,
     plan: Plan,
     conduct: Conduct,
-    model: Model,
+    net: Box<dyn Net>,
+    /// Positions of the steps whose loss is not known yet, oldest first.
+    pending: VecDeque<usize>,
     validation: ValidationSet,
     state: State,
     curve: Curve,
@@ -58,7 +61,7 @@ impl Session {
         config: Config,
         plan: Plan,
         conduct: Conduct,
-        model: Model,
+        net: Box<dyn Net>,
         validation: ValidationSet,
         state: State,
     ) -> Result<Session, RunError> {
@@ -70,7 +73,8 @@ impl Session {
             config,
             plan,
             conduct,
-            model,
+            net,
+            pending: VecDeque::new(),
             validation,
             state,
             curve,
@@ -110,11 +114,10 @@ impl Session {
             format!("data        {files} file(s), {blocks} blocks, {positions} scored positions"),
             format!("validation  {} positions; {}", self.validation.batch.len(), self.validation.counts),
             format!(
-                "run         {} steps of {} positions, kernel {}, {} threads",
+                "run         {} steps of {} positions, {}",
                 self.manifest.total_steps,
                 self.config.training.batch_size,
-                self.model.kernel().name(),
-                rayon::current_num_threads()
+                self.net.device()
             ),
         ];
         for line in lines {
@@ -176,26 +179,37 @@ impl Session {
         let loss = Loss::new(&self.config.loss, schedule::lambda(&self.config.loss, step, total));
         // A short last batch of an epoch weighs as much as it has positions.
         let divisor = self.config.training.batch_size;
-        let sum = self.model.gradients(batch, &loss, divisor)?;
-        let mean = sum / batch.len() as f64;
-        if !mean.is_finite() {
-            let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
-            let last = last.map_or("none yet".to_owned(), |path| path.display().to_string());
-            return Err(RunError::NotFinite { step: step + 1, loss: mean, last });
-        }
+        self.net.gradients(batch, &loss, divisor)?;
+        self.pending.push_back(batch.len());
+        // On the CPU the loss is known before it changes a weight; other devices see to that themselves.
+        self.note_losses(step + 1, false)?;
         let rate = schedule::learning_rate(&self.config.learning_rate, step, total);
         let adam = &self.config.optimiser;
         let betas = (adam.beta1, adam.beta2);
         let adam = AdamStep::at(step + 1, rate, betas, adam.epsilon, adam.weight_decay, f32::INFINITY);
-        self.model.update(&adam)?;
+        self.net.update(&adam)?;
         self.state.step += 1;
         self.state.batch += 1;
         self.state.positions += batch.len() as u64;
+        Ok(())
+    }
+
+    /// Takes in the losses that are known by now, or with `wait` those of all steps up to number `step`.
+    fn note_losses(&mut self, step: u64, wait: bool) -> Result<(), RunError> {
         let keep = RECENT.max(self.curve.every as usize);
-        if self.state.recent.len() == keep {
-            self.state.recent.remove(0);
+        for sum in self.net.losses(wait)? {
+            let step = step + 1 - self.pending.len() as u64;
+            let mean = sum / self.pending.pop_front().unwrap_or(1) as f64;
+            if !mean.is_finite() {
+                let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
+                let last = last.map_or("none yet".to_owned(), |path| path.display().to_string());
+                return Err(RunError::NotFinite { step, loss: mean, last });
+            }
+            if self.state.recent.len() == keep {
+                self.state.recent.remove(0);
+            }
+            self.state.recent.push(mean);
         }
-        self.state.recent.push(mean);
         Ok(())
     }
 
@@ -212,20 +226,25 @@ impl Session {
         } else {
             None
         };
+        let checkpoint = end.is_some() || step.is_multiple_of(self.config.checkpoint.every_steps);
+        let row = complete || step.is_multiple_of(self.curve.every);
         let mut validated = None;
+        if checkpoint || row || step.is_multiple_of(self.config.validation.every_steps) {
+            self.note_losses(step, true)?;
+        }
         if complete || step.is_multiple_of(self.config.validation.every_steps) {
             let loss = self.final_loss();
-            validated = self.validation.loss(&mut self.model, &loss)?;
+            validated = self.validation.loss(&mut *self.net, &loss)?;
             if let Some(loss) = validated {
                 self.state.validation = Some((step, loss));
             }
         }
-        if complete || validated.is_some() || step.is_multiple_of(self.curve.every) {
+        if row || validated.is_some() {
             let row = self.row(validated);
             self.curve.add(&row)?;
         }
         self.show();
-        if end.is_some() || step.is_multiple_of(self.config.checkpoint.every_steps) {
+        if checkpoint {
             self.checkpoint()?;
         }
         Ok(end)
@@ -280,7 +299,7 @@ impl Session {
         let checkpoint = Checkpoint {
             run: self.manifest.clone(),
             state: self.state.clone(),
-            parameters: self.model.parameters().map_err(ModelError::from)?,
+            parameters: self.net.parameters()?,
             positions: self.validation.fens.clone(),
         };
         self.last_checkpoint = Some(checkpoint.write(&self.out, self.config.checkpoint.keep)?);

@@ -11,6 +11,7 @@ use trainer::data::{Batch, Samples};
 use trainer::export::parity;
 use trainer::loss::Loss;
 use trainer::model::Model;
+use trainer::model::net::Net;
 use trainer::model::weights::Parameter;
 use xiangqi::Position;
 
@@ -120,6 +121,37 @@ fn gradients_are_those_of_the_loss() {
             "{name}[{place}]: {expected}, slope {slope}"
         );
         assert!(expected != 0.0, "{name} has no gradient");
+    }
+}
+
+#[test]
+fn gathered_sums_are_the_nets_own_memory() {
+    let arch = arch("half-ka-hm 2x128-8-16-1 crelu 8-stacks psqt");
+    let batch = batch(&arch, 22, 100);
+    let doubled = |twice: bool| {
+        let mut net: Box<dyn Net> = Box::new(model(&arch, true));
+        net.gradients(&batch, &loss(), batch.len()).unwrap();
+        let gathered = net.gathered().unwrap();
+        assert_eq!(gathered.gradients.len(), 3 + 8 * 6);
+        if twice {
+            for mut tensor in gathered.gradients.into_iter().chain([gathered.loss]) {
+                let _ = tensor.g_add_(&tensor.copy());
+            }
+        }
+        let losses = net.losses(false).unwrap();
+        assert!(losses.len() == 1 && net.losses(true).unwrap().is_empty());
+        net.update(&AdamStep::at(1, 1e-3, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY)).unwrap();
+        (losses[0], net.parameters().unwrap())
+    };
+    let ((loss, once), (sum, twice)) = (doubled(false), doubled(true));
+    assert_eq!(sum, 2.0 * loss);
+    for (once, twice) in once.iter().zip(&twice) {
+        // A factor's gradient comes from the table's.
+        let pairs = once.first.iter().zip(&twice.first);
+        assert!(pairs.clone().all(|(a, b)| (2.0 * a - b).abs() <= 1e-6 * b.abs()), "{}", once.name);
+        // Not every stack occurs in a batch this small.
+        let touched = once.name.starts_with("stack") || pairs.clone().any(|(a, _)| *a != 0.0);
+        assert!(touched, "{} has a gradient", once.name);
     }
 }
 

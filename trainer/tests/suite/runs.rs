@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use trainer::backend::cpu::kernel::KernelKind;
 use trainer::checkpoint::{self, Checkpoint, CheckpointError};
 use trainer::export::{BOUND, Bound, ExportError, export};
+use trainer::model::Model;
 use trainer::run::{self, Conduct, Outcome, RunError};
 
 const CONFIG: &str = "
@@ -32,7 +33,9 @@ keep = 2
 
 fn conduct(stop_after: Option<u64>) -> Conduct {
     Conduct {
-        kernel: Arc::new(|| Ok(KernelKind::best())),
+        net: Arc::new(|arch, factorised, seed| {
+            Ok(Box::new(Model::new(arch, factorised, seed, KernelKind::best())))
+        }),
         interrupted: Arc::new(AtomicBool::new(false)),
         stop_after,
         commit: "test".to_owned(),
