@@ -5,7 +5,7 @@
 //! RUN/loss.csv                 the curve
 //! RUN/checkpoints/step-000000001000/
 //!     weights.safetensors      every parameter, row-major f32
-//!     optimiser.safetensors    both moments of each: `NAME.first`, `NAME.second`
+//!     optimiser.safetensors    what the optimiser remembers of each: `NAME.first`, `NAME.second`, `NAME.slow`
 //!     state.bin                counters (bincode 2, little-endian, fixed integers)
 //!     positions.fen            positions an export is proved on
 //!     manifest.json            the run's manifest, the step, and the SHA-256 of the files above
@@ -14,7 +14,7 @@
 //! A checkpoint is written beside its place, flushed, and put there by one rename: a killed run leaves whole ones.
 
 use crate::data::source::{InputFile, hex};
-use crate::model::weights::Parameter;
+use crate::model::weights::{Parameter, StateTensor};
 use bincode::{Decode, Encode};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -26,10 +26,12 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Version of the layout above.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 const WEIGHTS: &str = "weights.safetensors";
 const OPTIMISER: &str = "optimiser.safetensors";
+/// Between the names of a parameter and of a tensor of its state.
+const STATE_OF: char = '.';
 const STATE: &str = "state.bin";
 const POSITIONS: &str = "positions.fen";
 const MANIFEST: &str = "manifest.json";
@@ -217,14 +219,11 @@ impl Checkpoint {
     }
 
     fn check_finite(&self) -> Result<(), CheckpointError> {
-        for Parameter { name, weights, first, second, .. } in &self.parameters {
-            for values in [weights, first, second] {
+        for Parameter { name, weights, state, .. } in &self.parameters {
+            let state = state.iter().map(|tensor| (format!("{name}.{}", tensor.name), &tensor.values));
+            for (name, values) in [(name.clone(), weights)].into_iter().chain(state) {
                 if let Some(index) = values.iter().position(|value| !value.is_finite()) {
-                    return Err(CheckpointError::NotFinite {
-                        name: name.clone(),
-                        index,
-                        value: values[index],
-                    });
+                    return Err(CheckpointError::NotFinite { name, index, value: values[index] });
                 }
             }
         }
@@ -233,9 +232,10 @@ impl Checkpoint {
 
     fn write_files(&self, folder: &Path) -> Result<(), CheckpointError> {
         let weights = self.parameters.iter().map(|p| (p.name.clone(), &p.shape, &p.weights[..]));
-        let moments = self.parameters.iter().flat_map(|p| {
-            let named = |what: &str| format!("{}.{what}", p.name);
-            [(named("first"), &p.shape, &p.first[..]), (named("second"), &p.shape, &p.second[..])]
+        let states = self.parameters.iter().flat_map(|p| {
+            p.state
+                .iter()
+                .map(|tensor| (format!("{}{STATE_OF}{}", p.name, tensor.name), &p.shape, &tensor.values[..]))
         });
         let mut positions = self.positions.join("\n");
         positions.push('\n');
@@ -243,7 +243,7 @@ impl Checkpoint {
             .map_err(|error| content(&folder.join(STATE), error))?;
         let files = [
             (WEIGHTS, safetensors_bytes(weights).map_err(|e| content(&folder.join(WEIGHTS), e))?),
-            (OPTIMISER, safetensors_bytes(moments).map_err(|e| content(&folder.join(OPTIMISER), e))?),
+            (OPTIMISER, safetensors_bytes(states).map_err(|e| content(&folder.join(OPTIMISER), e))?),
             (STATE, state),
             (POSITIONS, positions.into_bytes()),
         ];
@@ -272,8 +272,8 @@ impl Checkpoint {
         let manifest = read_manifest(&folder)?;
         let weights_path = folder.join(WEIGHTS);
         let weights = read_checked(&folder, WEIGHTS, &manifest)?;
-        let moments = read_checked(&folder, OPTIMISER, &manifest)?;
-        let parameters = read_parameters(&weights, &moments).map_err(|what| content(&weights_path, what))?;
+        let states = read_checked(&folder, OPTIMISER, &manifest)?;
+        let parameters = read_parameters(&weights, &states).map_err(|what| content(&weights_path, what))?;
         let state = read_checked(&folder, STATE, &manifest)?;
         let (state, _) = bincode::decode_from_slice(&state, bincode_config())
             .map_err(|error| content(&folder.join(STATE), error))?;
@@ -359,25 +359,27 @@ fn safetensors_bytes<'a>(
     safetensors::tensor::serialize(views, None)
 }
 
-fn read_parameters(weights: &[u8], moments: &[u8]) -> Result<Vec<Parameter>, String> {
+/// The parameters in the order of their names, the state of each likewise.
+fn read_parameters(weights: &[u8], states: &[u8]) -> Result<Vec<Parameter>, String> {
     let weights = SafeTensors::deserialize(weights).map_err(|error| error.to_string())?;
-    let moments = SafeTensors::deserialize(moments).map_err(|error| error.to_string())?;
+    let states = SafeTensors::deserialize(states).map_err(|error| error.to_string())?;
     let mut names = weights.names();
     names.sort_unstable();
     let mut parameters = Vec::new();
     for name in names {
         let view = weights.tensor(name).map_err(|error| error.to_string())?;
-        let moment = |what: &str| -> Result<Vec<f32>, String> {
-            let name = format!("{name}.{what}");
-            floats(&moments.tensor(&name).map_err(|error| format!("{name}: {error}"))?)
-        };
-        parameters.push(Parameter {
-            name: name.to_owned(),
-            shape: view.shape().to_vec(),
-            weights: floats(&view)?,
-            first: moment("first")?,
-            second: moment("second")?,
-        });
+        let (shape, weights) = (view.shape().to_vec(), floats(&view)?);
+        parameters.push(Parameter { name: name.to_owned(), shape, weights, state: Vec::new() });
+    }
+    let mut names = states.names();
+    names.sort_unstable();
+    for full_name in names {
+        let view = states.tensor(full_name).map_err(|error| error.to_string())?;
+        let (of, name) = full_name.rsplit_once(STATE_OF).unwrap_or((full_name, ""));
+        let place = parameters.binary_search_by(|parameter| parameter.name.as_str().cmp(of));
+        let place = place.map_err(|_| format!("{full_name}: a state of no parameter in {WEIGHTS}"))?;
+        let values = floats(&view)?;
+        parameters[place].state.push(StateTensor { name: name.to_owned(), values });
     }
     Ok(parameters)
 }

@@ -4,6 +4,7 @@ use super::shared::{slice, slice_mut};
 use crate::backend::cpu::AlignedVec;
 use crate::backend::cpu::kernel::{AdamSlices, AdamStep, Kernel};
 use crate::chance::symmetric;
+use crate::optim::History;
 use nnue_format::arch::Architecture;
 use nnue_format::quant::{HIDDEN_CLIP, clip};
 use rand_core::Rng;
@@ -32,17 +33,14 @@ pub struct Leaf {
     pub tensor: Tensor,
     /// The gradient gathered for the next update.
     pub gradient: AlignedVec,
-    /// Mean of gradients.
-    pub first: AlignedVec,
-    /// Mean of squared gradients.
-    pub second: AlignedVec,
+    /// The optimiser's state.
+    pub history: History,
 }
 
 impl Leaf {
     fn new(weights: &[f32], shape: &[i64]) -> Leaf {
-        let zeros = || AlignedVec::zeros(weights.len());
         let tensor = Tensor::from_slice(weights).view(shape).set_requires_grad(true);
-        Leaf { tensor, gradient: zeros(), first: zeros(), second: zeros() }
+        Leaf { tensor, gradient: AlignedVec::zeros(weights.len()), history: History::new(weights.len()) }
     }
 
     /// Adds to the gathered gradient.
@@ -115,7 +113,7 @@ impl Dense {
     /// What torch reports.
     pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep) -> Result<(), TchError> {
         for leaf in self.stacks.iter_mut().flatten().enumerate() {
-            let (place, Leaf { tensor, gradient, first, second }) = leaf;
+            let (place, Leaf { tensor, gradient, history: History { first, second, .. } }) = leaf;
             let step = AdamStep { limit: LIMITS[place % LIMITS.len()], ..*step };
             let weights = slice_mut(tensor)?;
             kernel.adam(AdamSlices { weights, gradient, first, second }, &step);

@@ -118,16 +118,13 @@ impl Table {
         let own = &mut self.own;
         let param = &mut factor.param;
         let slot_of = &factor.slot_of;
-        let own = own
-            .weights
-            .par_chunks_mut(tile_len)
-            .zip(own.gradient.par_chunks_mut(tile_len))
-            .zip(own.first.par_chunks_mut(tile_len).zip(own.second.par_chunks_mut(tile_len)));
-        let shared = param
-            .weights
-            .par_chunks_mut(slot_len)
-            .zip(param.gradient.par_chunks_mut(slot_len))
-            .zip(param.first.par_chunks_mut(slot_len).zip(param.second.par_chunks_mut(slot_len)));
+        let own =
+            own.weights.par_chunks_mut(tile_len).zip(own.gradient.par_chunks_mut(tile_len)).zip(
+                own.history.first.par_chunks_mut(tile_len).zip(own.history.second.par_chunks_mut(tile_len)),
+            );
+        let shared = param.weights.par_chunks_mut(slot_len).zip(param.gradient.par_chunks_mut(slot_len)).zip(
+            param.history.first.par_chunks_mut(slot_len).zip(param.history.second.par_chunks_mut(slot_len)),
+        );
         factor.merged.par_chunks_mut(tile_len).zip(own.zip(shared)).with_max_len(1).for_each(
             |(merged, (((w, g), (m, v)), ((sw, sg), (sm, sv))))| {
                 sum_by_slot(g, slot_of, sg);

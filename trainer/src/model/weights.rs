@@ -3,13 +3,22 @@
 use super::Model;
 use super::dense::{self, LAYERS};
 use super::shared::{slice, slice_mut};
-use super::table::Table;
-use crate::backend::cpu::tile;
-use crate::optim::Param;
+use super::table::{Factor, Table};
+use crate::backend::cpu::{AlignedVec, tile};
+use crate::optim::param::{History, Param, state};
 use ndarray::{Array2, ArrayBase, Axis, DataMut, Dimension};
 use nnue_format::{Architecture, FloatNet};
 use tch::TchError;
 use thiserror::Error;
+
+/// A tensor of an optimiser's state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateTensor {
+    /// What it is: one of [`crate::optim::param::state`].
+    pub name: String,
+    /// Its elements, row-major in the shape of its parameter.
+    pub values: Vec<f32>,
+}
 
 /// A parameter with the state of its optimiser, row-major.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +29,37 @@ pub struct Parameter {
     pub shape: Vec<usize>,
     /// The weights.
     pub weights: Vec<f32>,
-    /// Adam's mean of gradients.
-    pub first: Vec<f32>,
-    /// Adam's mean of squared gradients.
-    pub second: Vec<f32>,
+    /// What its optimiser remembers; empty before the first step of a run.
+    pub state: Vec<StateTensor>,
+}
+
+impl Parameter {
+    /// Have the weights this many elements, and is there a whole state of as many or none?
+    ///
+    /// # Errors
+    /// [`WeightsError`] names what is missing or does not fit.
+    pub fn check(&self, shape: &[usize]) -> Result<(), WeightsError> {
+        let len: usize = shape.iter().product();
+        let named =
+            self.state.iter().map(|tensor| (format!("{}.{}", self.name, tensor.name), &tensor.values));
+        for (name, values) in [(self.name.clone(), &self.weights)].into_iter().chain(named) {
+            if values.len() != len {
+                return Err(WeightsError::Shape { name, found: values.len(), expected: shape.to_vec() });
+            }
+        }
+        let missing = [state::FIRST, state::SECOND].into_iter().find(|name| self.state(name).is_none());
+        match missing {
+            Some(name) if !self.state.is_empty() => {
+                Err(WeightsError::Missing(format!("{}.{name}", self.name)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A tensor of the optimiser's state by its name.
+    pub fn state(&self, name: &str) -> Option<&[f32]> {
+        self.state.iter().find(|tensor| tensor.name == name).map(|tensor| &tensor.values[..])
+    }
 }
 
 /// A parameter that a checkpoint lacks or has in another shape.
@@ -93,31 +129,30 @@ impl Model {
     pub fn parameters(&self) -> Result<Vec<Parameter>, TchError> {
         let mut parameters = Vec::new();
         for (name, shape, place) in self.places() {
-            let tiled = |param: &Param| {
-                let rows = |v: &[f32]| tile::to_rows(v, shape[0], shape[1]);
-                (rows(&param.weights), rows(&param.first), rows(&param.second))
-            };
-            let (weights, first, second) = match place {
-                Place::Own(which) => tiled(&self.table_of(which).own),
+            let rows = |values: &[f32]| tile::to_rows(values, shape[0], shape[1]);
+            let plain = |values: &[f32]| values.to_vec();
+            let (weights, state) = match place {
+                Place::Own(which) => {
+                    let own = &self.table_of(which).own;
+                    (rows(&own.weights), saved(&own.history, rows))
+                }
                 Place::Factor(which) => match &self.table_of(which).factor {
-                    Some(factor) => tiled(&factor.param),
+                    Some(Factor { param, .. }) => (rows(&param.weights), saved(&param.history, rows)),
                     None => continue,
                 },
-                Place::Bias => {
-                    let bias = &self.bias;
-                    (bias.weights.to_vec(), bias.first.to_vec(), bias.second.to_vec())
-                }
+                Place::Bias => (self.bias.weights.to_vec(), saved(&self.bias.history, plain)),
                 Place::Dense { stack, layer } => {
                     let leaf = &self.dense.stacks[stack][layer];
-                    (slice(&leaf.tensor)?.to_vec(), leaf.first.to_vec(), leaf.second.to_vec())
+                    (slice(&leaf.tensor)?.to_vec(), saved(&leaf.history, plain))
                 }
             };
-            parameters.push(Parameter { name, shape, weights, first, second });
+            parameters.push(Parameter { name, shape, weights, state });
         }
         Ok(parameters)
     }
 
-    /// Puts parameters back; all of the model's must be there.
+    /// Puts parameters back; all of the model's must be there. One without any state begins anew; otherwise its state
+    /// must be whole.
     ///
     /// # Errors
     /// [`WeightsError`] names the one that is missing or does not fit.
@@ -126,29 +161,20 @@ impl Model {
             let Some(from) = parameters.iter().find(|parameter| parameter.name == name) else {
                 return Err(WeightsError::Missing(name));
             };
-            let len: usize = shape.iter().product();
-            for part in [&from.weights, &from.first, &from.second] {
-                if part.len() != len {
-                    return Err(WeightsError::Shape { name, found: part.len(), expected: shape });
-                }
-            }
+            from.check(&shape)?;
+            let tiled = |values: &[f32]| tile::from_rows(values, shape[0], shape[1]);
             match place {
-                Place::Own(which) => set_tiled(&mut self.table_mut(which).own, from, &shape),
+                Place::Own(which) => set(&mut self.table_mut(which).own, from, tiled),
                 Place::Factor(which) => {
                     if let Some(factor) = &mut self.table_mut(which).factor {
-                        set_tiled(&mut factor.param, from, &shape);
+                        set(&mut factor.param, from, tiled);
                     }
                 }
-                Place::Bias => {
-                    self.bias.weights.copy_from_slice(&from.weights);
-                    self.bias.first.copy_from_slice(&from.first);
-                    self.bias.second.copy_from_slice(&from.second);
-                }
+                Place::Bias => set(&mut self.bias, from, AlignedVec::from_slice),
                 Place::Dense { stack, layer } => {
                     let leaf = &mut self.dense.stacks[stack][layer];
                     slice_mut(&mut leaf.tensor)?.copy_from_slice(&from.weights);
-                    leaf.first.copy_from_slice(&from.first);
-                    leaf.second.copy_from_slice(&from.second);
+                    leaf.history = restored(from, from.weights.len(), AlignedVec::from_slice);
                 }
             }
         }
@@ -182,11 +208,20 @@ impl Model {
     }
 }
 
-fn set_tiled(param: &mut Param, from: &Parameter, shape: &[usize]) {
-    let tiled = |values: &[f32]| tile::from_rows(values, shape[0], shape[1]);
-    param.weights.copy_from_slice(&tiled(&from.weights));
-    param.first.copy_from_slice(&tiled(&from.first));
-    param.second.copy_from_slice(&tiled(&from.second));
+/// A history by the names of its tensors, in another layout.
+fn saved(history: &History, layout: impl Fn(&[f32]) -> Vec<f32>) -> Vec<StateTensor> {
+    let tensor =
+        |(name, values): (&str, &[f32])| StateTensor { name: name.to_owned(), values: layout(values) };
+    history.saved().map(tensor).collect()
+}
+
+fn set(param: &mut Param, from: &Parameter, layout: impl Fn(&[f32]) -> AlignedVec) {
+    param.weights.copy_from_slice(&layout(&from.weights));
+    param.history = restored(from, param.weights.len(), layout);
+}
+
+fn restored(from: &Parameter, len: usize, layout: impl Fn(&[f32]) -> AlignedVec) -> History {
+    History::restored(len, |name| from.state(name).map(&layout))
 }
 
 /// The float net of a checkpoint's parameters; missing factors mean a net without them.

@@ -3,4 +3,4 @@
 pub mod param;
 pub mod schedule;
 
-pub use param::Param;
+pub use param::{History, Param};

@@ -7,29 +7,70 @@ use rayon::prelude::*;
 /// Floats a task updates at a time: four such slices fit an L2.
 const SLICE: usize = 16 * 1024;
 
-/// Weights, gradient, and the two moments of Adam, all of one length.
+/// Names of the tensors of an optimiser's state, as checkpoints have them: `ft.weight.first` and so on.
+pub mod state {
+    /// Mean of gradients.
+    pub const FIRST: &str = "first";
+    /// Mean of squared gradients.
+    pub const SECOND: &str = "second";
+    /// Lookahead's slow weights; there from the first step of an optimiser that has them.
+    pub const SLOW: &str = "slow";
+}
+
+/// What an optimiser remembers of one parameter from step to step: tensors as long as its weights.
+pub struct History {
+    /// [`state::FIRST`].
+    pub first: AlignedVec,
+    /// [`state::SECOND`].
+    pub second: AlignedVec,
+    /// [`state::SLOW`].
+    pub slow: Option<AlignedVec>,
+}
+
+impl History {
+    /// That of `len` weights at the beginning of a run.
+    pub fn new(len: usize) -> History {
+        History { first: AlignedVec::zeros(len), second: AlignedVec::zeros(len), slow: None }
+    }
+
+    /// What a checkpoint keeps, by name.
+    pub fn saved(&self) -> impl Iterator<Item = (&'static str, &[f32])> {
+        let slow = self.slow.iter().map(|slow| (state::SLOW, &**slow));
+        [(state::FIRST, &*self.first), (state::SECOND, &*self.second)].into_iter().chain(slow)
+    }
+
+    /// The history of `len` weights that [`History::saved`] gave: `of` hands out a tensor of that length by its
+    /// name. What it does not have is as at the beginning of a run.
+    pub fn restored(len: usize, mut of: impl FnMut(&str) -> Option<AlignedVec>) -> History {
+        let fresh = History::new(len);
+        History {
+            first: of(state::FIRST).unwrap_or(fresh.first),
+            second: of(state::SECOND).unwrap_or(fresh.second),
+            slow: of(state::SLOW),
+        }
+    }
+}
+
+/// Weights, gradient and history, all of one length.
 pub struct Param {
     /// The weights.
     pub weights: AlignedVec,
     /// The gradient gathered for the next update; zero after one.
     pub gradient: AlignedVec,
-    /// Mean of gradients.
-    pub first: AlignedVec,
-    /// Mean of squared gradients.
-    pub second: AlignedVec,
+    /// The optimiser's state.
+    pub history: History,
 }
 
 impl Param {
     /// A parameter with these weights, no gradient and no history.
     pub fn new(weights: AlignedVec) -> Param {
-        let zeros = || AlignedVec::zeros(weights.len());
-        let (gradient, first, second) = (zeros(), zeros(), zeros());
-        Param { weights, gradient, first, second }
+        let (gradient, history) = (AlignedVec::zeros(weights.len()), History::new(weights.len()));
+        Param { weights, gradient, history }
     }
 
     /// One Adam update with the gathered gradient, which is zeroed.
     pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep) {
-        let Param { weights, gradient, first, second } = self;
+        let Param { weights, gradient, history: History { first, second, .. } } = self;
         weights
             .par_chunks_mut(SLICE)
             .zip(gradient.par_chunks_mut(SLICE))

@@ -12,7 +12,7 @@ use trainer::export::parity;
 use trainer::loss::Loss;
 use trainer::model::Model;
 use trainer::model::net::Net;
-use trainer::model::weights::Parameter;
+use trainer::model::weights::{Parameter, StateTensor};
 use xiangqi::Position;
 
 const ARCHITECTURES: [&str; 5] = [
@@ -147,7 +147,7 @@ fn gathered_sums_are_the_nets_own_memory() {
     assert_eq!(sum, 2.0 * loss);
     for (once, twice) in once.iter().zip(&twice) {
         // A factor's gradient comes from the table's.
-        let pairs = once.first.iter().zip(&twice.first);
+        let pairs = once.state("first").unwrap().iter().zip(twice.state("first").unwrap());
         assert!(pairs.clone().all(|(a, b)| (2.0 * a - b).abs() <= 1e-6 * b.abs()), "{}", once.name);
         // Not every stack occurs in a batch this small.
         let touched = once.name.starts_with("stack") || pairs.clone().any(|(a, _)| *a != 0.0);
@@ -211,6 +211,22 @@ fn parameters_round_trip_and_missing_ones_are_named() {
     let mut short = parameters.clone();
     short.last_mut().unwrap().weights.pop();
     assert!(other.set_parameters(&short).is_err());
+
+    // Optimisers may remember more than two moments; a state that is not whole is refused, none at all is a beginning.
+    let mut more = parameters.clone();
+    for Parameter { weights, state, .. } in &mut more {
+        state
+            .push(StateTensor { name: "slow".to_owned(), values: weights.iter().map(|w| w + 1.0).collect() });
+    }
+    other.set_parameters(&more).unwrap();
+    assert_eq!(other.parameters().unwrap(), more);
+    more[0].state.remove(1);
+    let error = other.set_parameters(&more).unwrap_err().to_string();
+    assert!(error.contains("ft.weight.second"), "{error}");
+    more.iter_mut().for_each(|parameter| parameter.state.clear());
+    other.set_parameters(&more).unwrap();
+    let begun = other.parameters().unwrap();
+    assert!(begun.iter().all(|p| p.state.len() == 2 && p.state("first").unwrap().iter().all(|m| *m == 0.0)));
 }
 
 #[test]
