@@ -4,17 +4,13 @@ use crate::backend::cpu::kernel::{AdamStep, Kernel};
 use crate::chance::{Purpose, generator, shuffle};
 use crate::config::LossConfig;
 use crate::data::batch::Place;
-use crate::data::filter::FilterCounts;
-use crate::data::loader::Plan;
-use crate::data::samples::{Encoder, Samples};
-use crate::data::source::Part;
+use crate::data::samples::Encoder;
 use crate::data::synthetic::random_play;
 use crate::data::{Batch, DataError};
 use crate::loss::Loss;
 use crate::model::{Model, ModelError};
 use nnue_format::Architecture;
 use serde::Serialize;
-use std::thread;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -27,53 +23,6 @@ pub enum BenchError {
     /// A step.
     #[error(transparent)]
     Model(#[from] ModelError),
-}
-
-/// Result of [`reading`].
-#[derive(Clone, Debug, Serialize)]
-pub struct ReadBench {
-    /// Decoding threads.
-    pub threads: usize,
-    /// Scored positions read.
-    pub positions_read: u64,
-    /// Seconds on the wall clock.
-    pub seconds: f64,
-    /// Positions read a second.
-    pub positions_read_per_second: f64,
-    /// What became of them.
-    pub filters: FilterCounts,
-}
-
-/// Times what a decoding thread of the loader does, and nothing else: decompression, replay, filters, feature rows. No
-/// window, no batches. Every block of the plan is read once, block `k` by thread `k` modulo `threads`.
-///
-/// # Errors
-/// [`DataError`] with the file.
-pub fn reading(plan: &Plan, threads: usize) -> Result<ReadBench, DataError> {
-    let threads = threads.max(1);
-    let blocks = plan.source.blocks().len();
-    let began = Instant::now();
-    let work = |first: usize| {
-        let mut decoder = plan.decoder();
-        let (mut samples, mut counts) = (Samples::new(), FilterCounts::default());
-        for block in (first..blocks).step_by(threads) {
-            samples.clear();
-            decoder.decode(block, Part::Training, 0, &mut samples, &mut counts, |_| {})?;
-        }
-        Ok(counts)
-    };
-    let results: Vec<Result<FilterCounts, DataError>> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|first| scope.spawn(move || work(first))).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or(Err(DataError::Stopped))).collect()
-    });
-    let seconds = began.elapsed().as_secs_f64();
-    let mut filters = FilterCounts::default();
-    for counts in results {
-        filters.add(&counts?);
-    }
-    let positions_read = plan.source.positions();
-    let positions_read_per_second = positions_read as f64 / seconds;
-    Ok(ReadBench { threads, positions_read, seconds, positions_read_per_second, filters })
 }
 
 /// Result of [`step`].

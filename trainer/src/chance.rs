@@ -22,6 +22,10 @@ pub enum Purpose {
     Parity = 7,
     /// Which positions are seen in a mirror.
     Mirror = 8,
+    /// Which positions a filter takes by chance.
+    Filter = 9,
+    /// Which blocks are counted before a run.
+    Survey = 10,
 }
 
 /// The output function of SplitMix64 (Steele, Lea, Flood 2014): a bijection that mixes well.

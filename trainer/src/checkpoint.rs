@@ -97,6 +97,9 @@ pub struct RunManifest {
     pub seed: u64,
     /// Steps in all.
     pub total_steps: u64,
+    /// Positions in an epoch: what the filters leave of all data sets, counted or estimated when the run began.
+    #[serde(default)]
+    pub epoch_positions: u64,
     /// The configuration file, as given.
     pub config: String,
     /// The record files.
@@ -123,8 +126,6 @@ pub struct State {
     pub step: u64,
     /// The epoch the next batch is of.
     pub epoch: u64,
-    /// Batches of that epoch already used.
-    pub batch: u64,
     /// Positions trained on.
     pub positions: u64,
     /// Mean losses of the last steps, oldest first.

@@ -5,10 +5,10 @@ use crate::backend::cpu::kernel::{Kernel, KernelError, KernelKind};
 use crate::bench;
 use crate::checkpoint::{self, Checkpoint};
 use crate::config::Config;
-use crate::data::loader::{Item, Plan};
+use crate::data::files::files;
 use crate::data::samples::Encoder;
-use crate::data::source::Source;
-use crate::data::{Filter, Loader};
+use crate::data::source::{Role, Source};
+use crate::data::{Location, Plan, speed};
 use crate::export::{self, BOUND, Bound, ExportError};
 use crate::loss::Loss;
 use crate::material;
@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 /// Trains xiangqi NNUE nets on game records and exports them for the engine.
 #[derive(Parser)]
@@ -63,8 +62,8 @@ enum Command {
 struct TrainArgs {
     /// The configuration, TOML; see trainer/configs
     config: PathBuf,
-    /// Record files
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    /// Record files, or their URLs [default: [[data]] of the configuration]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     data: Vec<PathBuf>,
     /// Folder of the run
     #[arg(long, value_name = "DIR")]
@@ -141,8 +140,8 @@ struct InspectArgs {
 struct BenchDataArgs {
     /// The configuration, TOML; see trainer/configs
     config: PathBuf,
-    /// Record files
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    /// Record files, or their URLs [default: [[data]] of the configuration]
+    #[arg(long, num_args = 1.., value_name = "FILE")]
     data: Vec<PathBuf>,
     /// Decoding threads, in place of the configuration's
     #[arg(long, value_name = "N")]
@@ -325,13 +324,13 @@ fn validate(args: &ValidateArgs, kernel: Option<KernelKind>) -> Result<ExitCode>
     let source = if args.data.is_empty() {
         Source::reopen(&checkpoint.run.inputs, config.loader.skip_damage)?
     } else {
-        Source::open(&args.data, config.loader.skip_damage)?
+        // Of a run with validation files other files are taken whole, as those were.
+        let role = if config.validation.data.is_empty() { Role::default() } else { Role::Validation };
+        let files: Vec<_> = args.data.iter().map(|path| (role, Location::from(path.as_path()))).collect();
+        Source::open_all(&files, config.loader.skip_damage)?
     };
-    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
-    let mut filters = config.filters.clone();
-    filters.random_skip = 0.0;
-    let filter = Filter::new(&filters, config.training.seed);
-    let set = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
+    let set = ValidationSet::read(&plan, config.validation.max_positions)?;
     let mut net = net_choice(kernel)(&arch, config.net.factorised, config.training.seed)?;
     net.set_parameters(&checkpoint.parameters)?;
     let loss = Loss::new(&config.loss, config.loss.lambda_end);
@@ -384,7 +383,7 @@ fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     println!("positions   {}", state.positions);
     println!("program     {} {}", checkpoint.run.program, checkpoint.run.commit);
     for input in &checkpoint.run.inputs {
-        println!("input       {} ({} bytes, {})", input.path.display(), input.bytes, input.sha256);
+        println!("input       {} ({} bytes, {})", input.path, input.bytes, input.sha256);
     }
     for parameter in &checkpoint.parameters {
         let norm = parameter.weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
@@ -397,45 +396,28 @@ fn inspect(args: &InspectArgs) -> Result<ExitCode> {
 
 fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     let config = Config::parse(&read_config(&args.config)?)?;
-    let source = Source::open(&args.data, config.loader.skip_damage)?;
-    let read = source.positions();
-    let mut plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?);
+    let source = Source::open_all(&files(&config, &args.data)?, config.loader.skip_damage)?;
+    let mut plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?)?;
     plan.threads = args.threads.unwrap_or(plan.threads);
-    let reading = bench::reading(&plan, plan.threads)?;
-    let began = Instant::now();
-    let mut loader = Loader::start(&plan, 0);
-    let mut batches = 0;
-    let counts = loop {
-        match loader.next_item()? {
-            Item::Batch(_) => batches += 1,
-            Item::End(counts) => break counts,
-        }
-    };
-    let seconds = began.elapsed().as_secs_f64();
+    let found = speed::measure(&plan)?;
     if args.json {
-        let value = json!({
-            "reading": reading,
-            "positions_read": read,
-            "positions_kept": counts.kept,
-            "batches": batches,
-            "seconds": seconds,
-            "positions_read_per_second": read as f64 / seconds,
-            "positions_kept_per_second": counts.kept as f64 / seconds,
-            "threads": plan.threads,
-            "filters": counts,
-        });
-        println!("{}", serde_json::to_string_pretty(&value)?);
-    } else {
-        println!(
-            "decode  {:.0} positions a second with {} threads: decompression, replay, filters, features",
-            reading.positions_read_per_second, reading.threads
-        );
-        println!(
-            "load    {:.0} positions a second: the same, shuffled and in batches ({read} in {seconds:.2} s)",
-            read as f64 / seconds
-        );
-        println!("kept    {:.0} a second in {batches} batches; {counts}", counts.kept as f64 / seconds);
+        println!("{}", serde_json::to_string_pretty(&found)?);
+        return Ok(ExitCode::SUCCESS);
     }
+    let line = |name: &str, speed: &speed::Speed, what: &str| {
+        let rate = speed.positions_read_per_second;
+        let core = speed.positions_read_per_cpu_second.map_or(String::new(), |r| format!(" ({r:.0} a core)"));
+        let read = speed.positions_read;
+        println!("{name:<10}  {rate:.0} positions a second{core}: {what} ({read} in {:.2} s)", speed.seconds);
+    };
+    for (number, decode) in (1..).zip(&found.decode) {
+        let name = if found.decode.len() == 1 { "decode".to_owned() } else { format!("decode {number}") };
+        line(&name, decode, "decompression, replay, filters, features");
+    }
+    line("load", &found.load, "the same, shuffled and in batches");
+    let kept = found.load.positions_kept as f64 / found.load.seconds;
+    println!("kept        {kept:.0} a second in {} batches; {}", found.batches, found.filters);
+    println!("threads     {}, for {} lane(s)", found.threads, found.lanes);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -49,6 +49,9 @@ pub struct Config {
     /// What is minimised.
     #[serde(default)]
     pub loss: LossConfig,
+    /// What is trained on, where the command line does not say.
+    #[serde(default)]
+    pub data: Vec<DataConfig>,
     /// Which positions are used.
     #[serde(default)]
     pub filters: FilterConfig,
@@ -144,6 +147,36 @@ pub struct LossConfig {
     pub power: f64,
 }
 
+/// `[[data]]`: one data set of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataConfig {
+    /// Record files: paths, patterns as `runs/*.rec`, or URLs.
+    pub path: Paths,
+    /// Its share of every batch, relative to the other sets' weights; where no set has one, they count by their positions.
+    pub weight: Option<f64>,
+}
+
+/// One path or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Paths {
+    /// One.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+}
+
+impl Paths {
+    /// All of them.
+    pub fn texts(&self) -> &[String] {
+        match self {
+            Paths::One(text) => std::slice::from_ref(text),
+            Paths::Several(texts) => texts,
+        }
+    }
+}
+
 /// `[filters]`: each skips positions; 0 or false switches one off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -160,6 +193,19 @@ pub struct FilterConfig {
     pub max_score: i32,
     /// Skip plies below this number of the game.
     pub early_plies: usize,
+    /// Of the plies from `early_plies` to this number skip some by chance, fewer and fewer in a straight line.
+    pub soft_early_plies: usize,
+    /// Skip positions with fewer pieces, kings among them.
+    pub min_pieces: usize,
+    /// Skip positions with more pieces.
+    pub max_pieces: usize,
+    /// Skip positions more than this many plies after the last capture; the natural limit ends a game at 120.
+    pub max_quiet_plies: usize,
+    /// Skip positions that were on the board before in the same game.
+    pub repetitions: bool,
+    /// Skip by chance positions whose score does not agree with the game's outcome: this times the chance of another
+    /// outcome at such a score.
+    pub disagreement: f64,
     /// Skip this share of what is left, another one each epoch.
     pub random_skip: f64,
 }
@@ -170,6 +216,9 @@ pub struct FilterConfig {
 pub struct LoaderConfig {
     /// Positions, counted after the filters, that are shuffled with each other.
     pub window: usize,
+    /// Parts of a data set that are read side by side, each with its share of the window; 0 chooses by the size of the data.
+    /// They change the batches. No more threads or ranks than lanes have work.
+    pub lanes: usize,
     /// Decoding threads. They change no batch.
     pub threads: usize,
     /// Batches kept ready.
@@ -185,8 +234,10 @@ pub struct LoaderConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ValidationConfig {
-    /// Share of the games that is never trained on.
+    /// Share of the games that is never trained on; does not count where `data` is given.
     pub fraction: f64,
+    /// Record files to validate on instead. Games of theirs that are among the training data are not trained on.
+    pub data: Vec<String>,
     /// At most this many positions of them.
     pub max_positions: usize,
     /// Steps between two validations; the last step is always followed by one.
@@ -240,6 +291,12 @@ impl Default for FilterConfig {
             not_best: false,
             max_score: 3000,
             early_plies: 0,
+            soft_early_plies: 0,
+            min_pieces: 0,
+            max_pieces: 0,
+            max_quiet_plies: 0,
+            repetitions: false,
+            disagreement: 0.0,
             random_skip: 0.0,
         }
     }
@@ -247,13 +304,13 @@ impl Default for FilterConfig {
 
 impl Default for LoaderConfig {
     fn default() -> Self {
-        LoaderConfig { window: 1 << 20, threads: 1, queue: 4, skip_damage: false, mirror: true }
+        LoaderConfig { window: 1 << 20, lanes: 0, threads: 1, queue: 4, skip_damage: false, mirror: true }
     }
 }
 
 impl Default for ValidationConfig {
     fn default() -> Self {
-        ValidationConfig { fraction: 0.02, max_positions: 200_000, every_steps: 1000 }
+        ValidationConfig { fraction: 0.02, data: Vec::new(), max_positions: 200_000, every_steps: 1000 }
     }
 }
 
@@ -307,6 +364,15 @@ impl Config {
         range("loss.power", loss.power, (1.0..=8.0).contains(&loss.power), "1 to 8")?;
         range("filters.max_score", filters.max_score, filters.max_score >= 0, "0 (off) or more")?;
         range("filters.random_skip", filters.random_skip, share(filters.random_skip), "0 up to below 1")?;
+        let disagreement = filters.disagreement;
+        range("filters.disagreement", disagreement, unit(disagreement), "0 (off) to 1")?;
+        let (least, most) = (filters.min_pieces, filters.max_pieces);
+        range("filters.max_pieces", most, most == 0 || most >= least, "0 (off) or min_pieces and more")?;
+        let weights = self.data.iter().filter_map(|data| data.weight);
+        let fit = weights.clone().all(positive) && [0, self.data.len()].contains(&weights.clone().count());
+        let found = format!("{:?}", self.data.iter().map(|data| data.weight).collect::<Vec<_>>());
+        range("data.weight", found, fit, "a number above 0 for every data set, or for none")?;
+        range("loader.lanes", loader.lanes, loader.lanes <= 1 << 16, "0 (by the data) to 65536")?;
         range("loader.window", loader.window, (1..=1 << 28).contains(&loader.window), "1 to 268435456")?;
         range("loader.threads", loader.threads, (1..=256).contains(&loader.threads), "1 to 256")?;
         range("loader.queue", loader.queue, (1..=1024).contains(&loader.queue), "1 to 1024")?;

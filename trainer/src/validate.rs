@@ -1,10 +1,11 @@
 //! The positions kept apart, and the loss on them.
 
-use crate::chance::{Purpose, below, generator};
+use crate::chance::{Purpose, below, generator, shuffle};
+use crate::data::decode::Part;
 use crate::data::error::DataError;
-use crate::data::loader::Plan;
-use crate::data::source::Part;
-use crate::data::{Batch, Filter, FilterCounts, Samples};
+use crate::data::packed::Packed;
+use crate::data::source::Role;
+use crate::data::{Batch, FilterCounts, Plan, Samples};
 use crate::loss::{Loss, sigmoid};
 use crate::model::ModelError;
 use crate::model::net::Net;
@@ -13,9 +14,6 @@ use xiangqi::Position;
 
 /// Positions an export is proved on.
 pub const PARITY_POSITIONS: usize = 4096;
-
-/// Stands for an epoch in seeds that are not of one.
-const NO_EPOCH: u64 = u64::MAX;
 
 /// The validation set.
 pub struct ValidationSet {
@@ -28,22 +26,29 @@ pub struct ValidationSet {
 }
 
 impl ValidationSet {
-    /// Reads the validation games of `plan`, at most `max_positions` positions, blocks in a seeded order. The random
-    /// skip does not apply.
+    /// Reads the validation files of `plan`, or, where it has none, the games of its data sets that are kept apart; at most
+    /// `max_positions` positions (or to the end of the block), blocks in a seeded order. The random skip does not apply.
     ///
     /// # Errors
     /// [`DataError`].
-    pub fn read(plan: &Plan, filter: Filter, max_positions: usize) -> Result<ValidationSet, DataError> {
-        let plan = Plan { filter, ..plan.clone() };
-        let mut samples = Samples::new();
+    pub fn read(plan: &Plan, max_positions: usize) -> Result<ValidationSet, DataError> {
+        let mut packed = Packed::new();
         let mut counts = FilterCounts::default();
         let mut choice = Choice::new(plan.seed);
-        read_part(&plan, Part::Validation, max_positions, &mut samples, &mut counts, &mut choice)?;
+        let training = || plan.sets.iter().flat_map(|set| set.blocks.iter().copied()).collect();
+        let (blocks, part) = if plan.has_validation_files() {
+            (plan.source.blocks_of(Role::Validation), Part::Everything)
+        } else {
+            (training(), Part::Validation)
+        };
+        read_part(plan, blocks, part, max_positions, &mut packed, &mut counts, &mut choice)?;
         if choice.fens.is_empty() {
-            let mut unused = FilterCounts::default();
-            let few = 16 * PARITY_POSITIONS;
-            read_part(&plan, Part::Training, few, &mut Samples::new(), &mut unused, &mut choice)?;
+            let (mut unused, few) = (FilterCounts::default(), 16 * PARITY_POSITIONS);
+            let part = Part::Training;
+            read_part(plan, training(), part, few, &mut Packed::new(), &mut unused, &mut choice)?;
         }
+        let mut samples = Samples::new();
+        packed.append_to(&mut samples);
         Ok(ValidationSet { batch: Batch::all(&samples), counts, fens: choice.fens })
     }
 
@@ -71,18 +76,23 @@ impl ValidationSet {
 
 fn read_part(
     plan: &Plan,
+    mut blocks: Vec<u32>,
     part: Part,
     max_positions: usize,
-    samples: &mut Samples,
+    packed: &mut Packed,
     counts: &mut FilterCounts,
     choice: &mut Choice,
 ) -> Result<(), DataError> {
+    if part == Part::Validation && plan.split.is_trivial() {
+        return Ok(());
+    }
+    shuffle(&mut generator(plan.seed, Purpose::Blocks, u64::MAX, 0), &mut blocks);
     let mut decoder = plan.decoder();
-    for block in plan.block_order(NO_EPOCH) {
-        if samples.len() >= max_positions {
+    for block in blocks {
+        if packed.len() >= max_positions {
             break;
         }
-        decoder.decode(block, part, NO_EPOCH, samples, counts, |position| choice.see(position))?;
+        decoder.sample(block as usize, part, packed, counts, |position| choice.see(position))?;
     }
     Ok(())
 }

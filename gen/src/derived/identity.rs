@@ -1,46 +1,15 @@
 //! When games, and when positions, are the same.
 
-use nnue_format::record::{GameError, GameRecord, Start};
-use sha2::{Digest, Sha256};
+use nnue_format::record::{self, GameError, GameRecord, mirrored_move, mirrored_start};
 use xiangqi::{Move, Position};
 
-/// A number that follows from the game's start and moves alone: equal games have equal ones. With `mirror` a game and its
-/// left-right mirror have the same. (64 bits of SHA-256: among 10^9 games a wrong pair is as likely as 1 in 37.)
+/// The number of a game's start and moves: [`nnue_format::record::game_id`].
 ///
 /// # Errors
 /// When the start is no position.
 pub fn game_id(game: &GameRecord, mirror: bool) -> Result<u64, GameError> {
-    let start = start_of(game)?;
-    let plain = id_of(&start, game.moves());
-    if !mirror {
-        return Ok(plain);
-    }
-    let mirrored = id_of(&mirrored_start(&game.start)?, game.moves().map(mirrored_move));
-    Ok(plain.min(mirrored))
-}
-
-fn start_of(game: &GameRecord) -> Result<Position, GameError> {
-    game.start.position()
-}
-
-fn id_of(start: &Position, moves: impl Iterator<Item = Move>) -> u64 {
-    let mut hash = Sha256::new();
-    hash.update(start.key().to_le_bytes());
-    hash.update(start.no_capture_plies().to_le_bytes());
-    moves.for_each(|mv| hash.update(mv.bits().to_le_bytes()));
-    let digest: [u8; 32] = hash.finalize().into();
-    digest.first_chunk().map_or(0, |&bytes| u64::from_le_bytes(bytes))
-}
-
-fn mirrored_move(mv: Move) -> Move {
-    Move::new(mv.from().mirror_file(), mv.to().mirror_file())
-}
-
-fn mirrored_start(start: &Start) -> Result<Position, GameError> {
-    let Start::Fen(fen) = start else { return start.position() };
-    let (placement, rest) = fen.split_once(' ').unwrap_or((fen, ""));
-    let ranks: Vec<String> = placement.split('/').map(|rank| rank.chars().rev().collect()).collect();
-    Start::Fen(format!("{} {rest}", ranks.join("/")).trim_end().to_owned()).position()
+    let moves: Vec<Move> = game.moves().collect();
+    record::game_id(&game.start, &moves, mirror)
 }
 
 /// Calls `visit` for each scored ply of a game that was decoded from a file: its index among them, the position before it, and
@@ -53,7 +22,7 @@ pub fn scored_positions(
     mirror: bool,
     mut visit: impl FnMut(usize, &Position, u64),
 ) -> Result<(), GameError> {
-    let mut position = start_of(game)?;
+    let mut position = game.start.position()?;
     let mut twin = if mirror { Some(mirrored_start(&game.start)?) } else { None };
     for (ply, mv) in game.moves().enumerate() {
         if let Some(index) = ply.checked_sub(game.opening.len()) {
@@ -70,7 +39,7 @@ pub fn scored_positions(
 
 #[cfg(test)]
 mod tests {
-    use nnue_format::record::{Outcome, PlyFlags, PlyRecord, Reason};
+    use nnue_format::record::{Outcome, PlyFlags, PlyRecord, Reason, Start};
     use xiangqi::Score;
     use xiangqi::judge::RuleSet;
 

@@ -26,6 +26,7 @@ mod filter;
 mod footer;
 mod game;
 mod header;
+mod identity;
 mod reader;
 mod score_code;
 mod writer;
@@ -41,6 +42,7 @@ pub use game::{
     GameHead, GameRecord, MAX_FEN_LEN, MAX_GAME_PLIES, Outcome, Ply, PlyFlags, PlyRecord, Reason, Start, Walk,
 };
 pub use header::{HEADER_LEN, Header, MAGIC, MAX_PLAN_LEN, VERSION};
+pub use identity::{game_id, mirrored_move, mirrored_start};
 pub use reader::{Games, Reader};
 pub use writer::{PackedBlock, Packer, Recovered, Writer, ends_block, recover};
 

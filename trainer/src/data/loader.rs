@@ -1,126 +1,87 @@
-//! Batches ahead of the step: decoding threads, a shuffled window, a bounded queue.
+//! Batches ahead of the step: threads that decode lanes, one that puts their parts together, bounded queues between.
 //!
-//! Decoder `k` of `n` takes blocks `k, k + n, …` of the epoch's order and sends them through a queue of its own; the
-//! assembler reads the queues in turn, so that the order of blocks is the epoch's order whatever the threads do.
-//! The window is full when it holds `window` positions *after* the filters; it is then shuffled and cut into
-//! batches, and what is left over goes into the next window. The last batch of an epoch may be short.
+//! Every batch of `B` positions takes a fixed number from each lane, in lane order: with lanes `0..L` of one set
+//! `B * (l + 1) / L - B * l / L` from lane `l`. A lane never runs dry (it begins its next pass), so every batch is
+//! full, and batch `t` is a pure function of the seed, the files, the settings and `t`: not of threads or ranks, nor of
+//! where a run was resumed. A rank decodes only the lanes that its share of a batch meets.
 
-use super::batch::{Batch, Place};
+use super::batch::Batch;
 use super::error::DataError;
-use super::filter::{Filter, FilterCounts};
-use super::samples::{Encoder, Samples};
-use super::source::{BlockDecoder, Part, Source};
-use super::split::Split;
-use crate::chance::{Purpose, generator, shuffle};
-use crate::config::Config;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use super::lane::Lane;
+use super::plan::{LanePlace, Plan};
+use super::samples::Samples;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// Everything that decides the batches of an epoch.
-#[derive(Clone)]
-pub struct Plan {
-    /// The files.
-    pub source: Source,
-    /// Which games are trained on.
-    pub split: Split,
-    /// Which positions are.
-    pub filter: Filter,
-    /// How they become samples.
-    pub encoder: Encoder,
-    /// Seed of the shuffles.
-    pub seed: u64,
-    /// Positions in a batch.
-    pub batch_size: usize,
-    /// Positions in a window.
-    pub window: usize,
-    /// Leave damaged blocks out.
-    pub skip_damage: bool,
-    /// Show half of the positions in a mirror, the other half in the next epoch.
-    pub mirror: bool,
-    /// Decoding threads.
-    pub threads: usize,
-    /// Batches kept ready.
-    pub queue: usize,
-}
+/// Parts of batches that a lane has ready.
+const PARTS_READY: usize = 2;
 
-impl Plan {
-    /// The plan of a configuration.
-    pub fn new(config: &Config, source: Source, encoder: Encoder) -> Plan {
-        let seed = config.training.seed;
-        Plan {
-            source,
-            split: Split::new(seed, config.validation.fraction),
-            filter: Filter::new(&config.filters, seed),
-            encoder,
-            seed,
-            batch_size: config.training.batch_size,
-            window: config.loader.window,
-            skip_damage: config.loader.skip_damage,
-            mirror: config.loader.mirror,
-            threads: config.loader.threads,
-            queue: config.loader.queue,
-        }
-    }
+/// Why a decoding thread ended: the first one's word.
+type Failure = Arc<Mutex<Option<DataError>>>;
 
-    /// A decoder of single blocks.
-    pub fn decoder(&self) -> BlockDecoder {
-        let (source, encoder) = (self.source.clone(), self.encoder.clone());
-        let mirror = self.mirror.then_some(self.seed);
-        BlockDecoder::new(source, self.split, self.filter.clone(), encoder, self.skip_damage, mirror)
-    }
-
-    /// The order of the blocks in an epoch.
-    pub fn block_order(&self, epoch: u64) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.source.blocks().len()).collect();
-        shuffle(&mut generator(self.seed, Purpose::Blocks, epoch, 0), &mut order);
-        order
-    }
-}
-
-/// What the queue carries.
-pub enum Item {
-    /// The next batch.
-    Batch(Batch),
-    /// The epoch is over; what its filters did.
-    End(FilterCounts),
-}
-
-/// One epoch's batches. Dropping it stops its threads.
+/// A run's batches from some step on. Dropping it stops its threads.
 pub struct Loader {
-    queue: Option<Receiver<Result<Item, DataError>>>,
+    queue: Option<Receiver<Result<Batch, DataError>>>,
+    stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-type Decoded = Result<(Samples, FilterCounts), DataError>;
+/// What a thread needs to make one lane's parts.
+struct Task {
+    place: LanePlace,
+    /// Which of the lane's positions of a batch this rank trains on.
+    keep: Range<usize>,
+    out: SyncSender<Samples>,
+}
 
 impl Loader {
-    /// Starts the threads of epoch `epoch`.
-    pub fn start(plan: &Plan, epoch: u64) -> Loader {
-        let order = plan.block_order(epoch);
-        let workers = plan.threads.clamp(1, order.len().max(1));
-        let mut threads = Vec::new();
-        let mut inputs = Vec::new();
-        for worker in 0..workers {
-            let (sender, receiver) = sync_channel(2);
-            let blocks: Vec<usize> = order.iter().copied().skip(worker).step_by(workers).collect();
-            let decoder = plan.decoder();
-            threads.push(thread::spawn(move || decode(decoder, &blocks, epoch, &sender)));
-            inputs.push(receiver);
+    /// Starts the threads that make this rank's share of the batches of steps `step`, `step + 1`, … (from 0).
+    pub fn start(plan: &Plan, step: u64) -> Loader {
+        let stop = Arc::new(AtomicBool::new(false));
+        let slice = plan.share.slice(plan.batch_size);
+        let (mut tasks, mut inputs) = (Vec::new(), Vec::new());
+        for place in plan.lanes() {
+            let inside = |at: usize| at.clamp(place.slice.start, place.slice.end) - place.slice.start;
+            let keep = inside(slice.start)..inside(slice.end);
+            if keep.is_empty() {
+                continue;
+            }
+            let (out, input) = sync_channel(PARTS_READY);
+            tasks.push(Task { place, keep, out });
+            inputs.push(input);
         }
-        let (sender, queue) = sync_channel(plan.queue);
-        let assembler = Assembler::new(plan, epoch, sender);
-        let blocks = order.len();
-        threads.push(thread::spawn(move || assembler.run(&inputs, blocks)));
-        Loader { queue: Some(queue), threads }
+        let workers = plan.threads.clamp(1, tasks.len().max(1));
+        let mut of_worker: Vec<Vec<Task>> = (0..workers).map(|_| Vec::new()).collect();
+        tasks.into_iter().enumerate().for_each(|(i, task)| of_worker[i % workers].push(task));
+        let failure = Failure::default();
+        let mut threads: Vec<JoinHandle<()>> = of_worker
+            .into_iter()
+            .map(|tasks| {
+                let (plan, stop, failure) = (plan.clone(), stop.clone(), failure.clone());
+                thread::spawn(move || {
+                    if let Err(error) = decode(&plan, &tasks, step, &stop)
+                        && let Ok(mut failure) = failure.lock()
+                    {
+                        failure.get_or_insert(error);
+                    }
+                })
+            })
+            .collect();
+        let (out, queue) = sync_channel(plan.queue);
+        threads.push(thread::spawn(move || assemble(&inputs, &failure, &out)));
+        Loader { queue: Some(queue), stop, threads }
     }
 
-    /// The next batch, or the end of the epoch with its counts.
+    /// The next batch.
     ///
     /// # Errors
     /// [`DataError`] with the file it concerns; nothing comes after it.
-    pub fn next_item(&mut self) -> Result<Item, DataError> {
+    pub fn next_batch(&mut self) -> Result<Batch, DataError> {
         match self.queue.as_ref().map(Receiver::recv) {
-            Some(Ok(item)) => item,
+            Some(Ok(batch)) => batch,
             _ => Err(DataError::Stopped),
         }
     }
@@ -128,7 +89,9 @@ impl Loader {
 
 impl Drop for Loader {
     fn drop(&mut self) {
-        // With the receiver gone every send fails, and each thread ends at its next one.
+        // With the receiver gone every send fails, and each thread ends at its next one; one that is filling a window
+        // ends before its next block.
+        self.stop.store(true, Ordering::Relaxed);
         self.queue = None;
         for thread in self.threads.drain(..) {
             // A panic in there was already reported as `Stopped`.
@@ -137,89 +100,39 @@ impl Drop for Loader {
     }
 }
 
-fn decode(mut decoder: BlockDecoder, blocks: &[usize], epoch: u64, out: &SyncSender<Decoded>) {
-    for &block in blocks {
-        let (mut samples, mut counts) = (Samples::new(), FilterCounts::default());
-        let result = decoder.decode(block, Part::Training, epoch, &mut samples, &mut counts, |_| {});
-        let failed = result.is_err();
-        if out.send(result.map(|()| (samples, counts))).is_err() || failed {
+/// Makes the parts of some lanes, batch by batch, until an error or until nobody takes them.
+fn decode(plan: &Plan, tasks: &[Task], step: u64, stop: &Arc<AtomicBool>) -> Result<(), DataError> {
+    // The senders must outlive the word on why there is nothing more to send: they go when the thread does.
+    let mut lanes = Vec::new();
+    for Task { place, keep, out } in tasks {
+        let size = place.slice.len();
+        let lane = Lane::new(plan, place.clone(), step * size as u64, stop.clone())?;
+        lanes.push((lane, size, keep, out));
+    }
+    loop {
+        for (lane, size, keep, out) in &mut lanes {
+            let part = lane.take(*size, keep)?;
+            if out.send(part).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Puts the parts together. Ends with the first error, or when the loader was dropped.
+fn assemble(inputs: &[Receiver<Samples>], failure: &Failure, out: &SyncSender<Result<Batch, DataError>>) {
+    loop {
+        let parts: Result<Vec<Samples>, RecvError> = inputs.iter().map(Receiver::recv).collect();
+        let batch = match parts {
+            Ok(parts) => Ok(Batch { samples: Samples::merged(parts) }),
+            Err(RecvError) => {
+                let told = failure.lock().ok().and_then(|mut failure| failure.take());
+                Err(told.unwrap_or(DataError::Stopped))
+            }
+        };
+        let failed = batch.is_err();
+        if out.send(batch).is_err() || failed {
             return;
         }
-    }
-}
-
-struct Assembler {
-    seed: u64,
-    epoch: u64,
-    batch_size: usize,
-    window_size: usize,
-    out: SyncSender<Result<Item, DataError>>,
-    /// The blocks of the window, as they were decoded: a position is copied once, into its batch.
-    window: Vec<Samples>,
-    windows: u64,
-    counts: FilterCounts,
-}
-
-/// The receiver has gone: the loader was dropped.
-struct Gone;
-
-impl Assembler {
-    fn new(plan: &Plan, epoch: u64, out: SyncSender<Result<Item, DataError>>) -> Assembler {
-        Assembler {
-            seed: plan.seed,
-            epoch,
-            batch_size: plan.batch_size,
-            window_size: plan.window.max(plan.batch_size),
-            out,
-            window: Vec::new(),
-            windows: 0,
-            counts: FilterCounts::default(),
-        }
-    }
-
-    fn run(mut self, inputs: &[Receiver<Decoded>], blocks: usize) {
-        // When the loader was dropped there is nobody to tell.
-        let _ = self.assemble(inputs, blocks);
-    }
-
-    fn assemble(&mut self, inputs: &[Receiver<Decoded>], blocks: usize) -> Result<(), Gone> {
-        for block in 0..blocks {
-            match inputs[block % inputs.len()].recv() {
-                Ok(Ok((samples, counts))) => {
-                    self.counts.add(&counts);
-                    self.window.push(samples);
-                }
-                Ok(Err(error)) => return self.out.send(Err(error)).map_err(|_| Gone),
-                Err(_) => return self.out.send(Err(DataError::Stopped)).map_err(|_| Gone),
-            }
-            if self.window.iter().map(Samples::len).sum::<usize>() >= self.window_size {
-                self.flush(false)?;
-            }
-        }
-        self.flush(true)?;
-        self.out.send(Ok(Item::End(self.counts))).map_err(|_| Gone)
-    }
-
-    /// Shuffles the window and sends its batches; what is left over stays, unless this is the end.
-    fn flush(&mut self, last: bool) -> Result<(), Gone> {
-        let mut order = Place::all(&self.window);
-        shuffle(&mut generator(self.seed, Purpose::Window, self.epoch, self.windows), &mut order);
-        self.windows += 1;
-        let mut batches = order.chunks_exact(self.batch_size);
-        for chosen in &mut batches {
-            let batch = Batch::gather(&self.window, chosen);
-            self.out.send(Ok(Item::Batch(batch))).map_err(|_| Gone)?;
-        }
-        let rest = batches.remainder();
-        if last && !rest.is_empty() {
-            let batch = Batch::gather(&self.window, rest);
-            return self.out.send(Ok(Item::Batch(batch))).map_err(|_| Gone);
-        }
-        let mut kept = Samples::new();
-        for place in rest {
-            kept.push_from(&self.window[place.part as usize], place.position as usize);
-        }
-        self.window = vec![kept];
-        Ok(())
     }
 }

@@ -1,27 +1,41 @@
 //! From record files to batches.
 //!
 //! ```text
-//! files ─► blocks (seeded order) ─► decoders ─► filters ─► window (seeded shuffle) ─► batches ─► step
-//!                                     └ validation games are left out here, by their number
+//! files ─► sets ─► lanes: blocks (seeded order) ─► decode, filters ─► window (seeded shuffle) ─┐
+//!                  lanes: …                                                                   ├─► batch ─► step
+//!                  lanes: …              └ games for validation are left out here, by content ─┘
 //! ```
 //!
-//! The batches of an epoch are a pure function of (seed, epoch, files, settings): neither the number of decoding
-//! threads nor a resume in the middle changes them.
+//! Batch `t` of a run is a pure function of (seed, files, settings, `t`): neither the number of decoding threads or of
+//! ranks nor a resume in the middle changes it.
 
 pub mod batch;
+pub mod decode;
 pub mod error;
+pub mod files;
 pub mod filter;
+pub mod input;
+pub mod lane;
 pub mod loader;
+pub mod location;
+pub mod packed;
+pub mod plan;
 pub mod samples;
 pub mod share;
+pub mod skip;
 pub mod source;
+pub mod speed;
 pub mod split;
+pub mod survey;
 pub mod synthetic;
+mod walk;
 
 pub use batch::Batch;
 pub use error::DataError;
 pub use filter::{Filter, FilterCounts};
 pub use loader::Loader;
+pub use location::Location;
+pub use plan::Plan;
 pub use samples::Samples;
 pub use share::Share;
 pub use source::Source;

@@ -1,9 +1,11 @@
 //! Positions ready for training, as columns.
 
 use super::error::DataError;
+use super::packed::{Label, Packed};
 use nnue_format::arch::{Architecture, Stacks};
 use nnue_format::features::slots::king_bucket_plain;
 use nnue_format::features::{FeatureSet, View};
+use std::ops::Range;
 use std::sync::Arc;
 use xiangqi::{Color, Piece, PieceKind, Position, Square};
 
@@ -78,14 +80,38 @@ impl Samples {
         self.material.push(other.material[i]);
     }
 
-    /// Replaces the features of the last position by those of the position seen in a mirror.
-    fn mirror_last(&mut self, mirror: &[u16]) {
-        let rows = self.offsets.len();
-        if rows < 3 {
-            return;
+    /// Appends the positions `range` of `other`.
+    pub fn extend_from(&mut self, other: &Samples, range: Range<usize>) {
+        let (first, end) = (other.offsets[2 * range.start], other.offsets[2 * range.end]);
+        let base = self.indices.len() as u32;
+        self.indices.extend_from_slice(&other.indices[first as usize..end as usize]);
+        let ends = &other.offsets[2 * range.start + 1..=2 * range.end];
+        self.offsets.extend(ends.iter().map(|end| end - first + base));
+        self.scores.extend_from_slice(&other.scores[range.clone()]);
+        self.outcomes.extend_from_slice(&other.outcomes[range.clone()]);
+        self.stacks.extend_from_slice(&other.stacks[range.clone()]);
+        self.material.extend_from_slice(&other.material[range]);
+    }
+
+    /// The positions of several parts, each ordered by stack, as one ordered by stack; positions of one stack keep the order
+    /// of the parts.
+    pub fn merged(mut parts: Vec<Samples>) -> Samples {
+        let mut merged = Samples::new();
+        match parts.len() {
+            0 => return merged,
+            1 => return parts.swap_remove(0),
+            _ => {}
         }
-        for index in &mut self.indices[self.offsets[rows - 3] as usize..] {
-            *index = mirror[usize::from(*index)];
+        merged.reserve(parts.iter().map(Samples::len).sum());
+        let mut next = vec![0; parts.len()];
+        loop {
+            let left = parts.iter().zip(&next).filter_map(|(part, &next)| part.stacks.get(next));
+            let Some(&stack) = left.min() else { return merged };
+            for (part, next) in parts.iter().zip(&mut next) {
+                let run = part.stacks[*next..].partition_point(|&other| other <= stack);
+                merged.extend_from(part, *next..*next + run);
+                *next += run;
+            }
         }
     }
 
@@ -126,23 +152,44 @@ impl Encoder {
 
     /// Turns the position appended last into its mirror image, which is worth the same; nothing to do for a feature
     /// set that mirrors by itself.
-    pub fn mirror_last(&self, samples: &mut Samples) {
+    pub fn mirror_last(&self, packed: &mut Packed) {
         if let Some(mirror) = &self.mirror {
-            samples.mirror_last(mirror);
+            for index in packed.last_features_mut() {
+                *index = mirror[usize::from(*index)];
+            }
         }
     }
 
     /// Appends a position: `score` in centipawns and `outcome` in half points, both of the side to move.
+    #[inline]
+    pub fn pack(&self, packed: &mut Packed, position: &Position, score: i32, outcome: u8) {
+        let us = position.side_to_move();
+        // `new` refused sets that have no rows of this kind.
+        let rows = |out: &mut Vec<u16>| self.features.append_rows(position, us, out).unwrap_or(0);
+        packed.push(self.label(position, score, outcome), rows);
+    }
+
+    fn label(&self, position: &Position, score: i32, outcome: u8) -> Label {
+        Label {
+            score: score.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16,
+            outcome,
+            stack: self.stacks.choose(position) as u8,
+            material: material(position, position.side_to_move()),
+        }
+    }
+
+    /// As [`Encoder::pack`], into columns.
     pub fn push(&self, samples: &mut Samples, position: &Position, score: i32, outcome: u8) {
         let us = position.side_to_move();
         let start = samples.indices.len();
         // `new` refused sets that have no rows of this kind.
         let first = self.features.append_rows(position, us, &mut samples.indices).unwrap_or(0);
         samples.offsets.extend([(start + first) as u32, samples.indices.len() as u32]);
-        samples.scores.push(score.clamp(i32::from(i16::MIN), i32::from(i16::MAX)) as i16);
-        samples.outcomes.push(outcome);
-        samples.stacks.push(self.stacks.choose(position) as u8);
-        samples.material.push(material(position, us));
+        let label = self.label(position, score, outcome);
+        samples.scores.push(label.score);
+        samples.outcomes.push(label.outcome);
+        samples.stacks.push(label.stack);
+        samples.material.push(label.material);
     }
 }
 
@@ -191,11 +238,20 @@ mod tests {
             ),
             ("3k5/4P4/9/9/2b6/9/9/9/2R6/5K3 w - - 0 1", "5k3/4P4/9/9/6b2/9/9/9/6R2/3K5 w - - 0 1"),
         ] {
-            let (mut found, mut expected) = (Samples::new(), Samples::new());
-            encoder.push(&mut found, &Position::from_fen(fen).unwrap(), 0, 1);
-            encoder.push(&mut expected, &Position::from_fen(mirrored).unwrap(), 0, 1);
-            assert_ne!(found.indices, expected.indices);
-            encoder.mirror_last(&mut found);
+            let pack = |fen: &str, mirrors: usize| {
+                let mut packed = Packed::new();
+                encoder.pack(&mut packed, &Position::from_fen(fen).unwrap(), 0, 1);
+                (0..mirrors).for_each(|_| encoder.mirror_last(&mut packed));
+                let mut samples = Samples::new();
+                packed.append_to(&mut samples);
+                samples
+            };
+            let (plain, found, expected) = (pack(fen, 0), pack(fen, 1), pack(mirrored, 0));
+            let mut pushed = Samples::new();
+            encoder.push(&mut pushed, &Position::from_fen(fen).unwrap(), 0, 1);
+            assert_eq!(plain, pushed);
+            assert_eq!(plain, pack(fen, 2));
+            assert_ne!(plain.indices, expected.indices);
             for row in 0..2 {
                 let sorted = |samples: &Samples| {
                     let mut row = samples.row(row).to_vec();
@@ -204,8 +260,6 @@ mod tests {
                 };
                 assert_eq!(sorted(&found), sorted(&expected), "row {row} of {fen}");
             }
-            encoder.mirror_last(&mut found);
-            encoder.mirror_last(&mut expected);
             assert_eq!(found.len(), 1);
         }
     }

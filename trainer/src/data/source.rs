@@ -1,42 +1,57 @@
 //! The record files of a run: their digests and the places of their blocks.
 
 use super::error::DataError;
-use super::filter::{Filter, FilterCounts};
-use super::samples::{Encoder, Samples};
-use super::split::Split;
-use crate::chance::{Purpose, hash};
-use nnue_format::record::{GameHead, Ply, RawBlock, ReadError, Reader};
+use super::input::Input;
+use super::location::Location;
+use nnue_format::record::{IndexEntry, ReadError, Reader};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use xiangqi::Position;
+use std::path::PathBuf;
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// It is trained on, as a part of the data set of this number.
+    Training(usize),
+    /// It is validated on.
+    Validation,
+}
+
+impl Default for Role {
+    fn default() -> Role {
+        Role::Training(0)
+    }
+}
 
 /// One record file, as manifests name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// Where it lies.
-    pub path: PathBuf,
+    pub path: Location,
     /// Its length.
     pub bytes: u64,
-    /// Its SHA-256, in hexadecimal.
+    /// Its SHA-256, in hexadecimal; of a remote file `ends:` and that of its header and its index.
     pub sha256: String,
+    /// What it is for.
+    #[serde(default)]
+    pub role: Role,
 }
 
 /// One block: which file, where, and how many scored positions it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlace {
     /// Index into [`Source::files`].
-    pub file: usize,
-    /// Where the block begins.
-    pub offset: u64,
+    pub file: u32,
     /// Its scored plies.
     pub positions: u32,
+    /// Where the block begins.
+    pub offset: u64,
+    /// Where the next block or the index begins, or the file ends.
+    pub end: u64,
 }
 
 /// The files of a run and their blocks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     files: Vec<InputFile>,
     blocks: Vec<BlockPlace>,
@@ -44,30 +59,30 @@ pub struct Source {
     damage: u64,
 }
 
-/// Which games of a block are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Those trained on.
-    Training,
-    /// Those kept for validation.
-    Validation,
-}
-
 impl Source {
-    /// Opens and hashes the files and lists their blocks. Damage is an error, or left out and counted when
-    /// `skip_damage` says so.
+    /// Opens and hashes files that are one data set. Damage is an error, or left out and counted when `skip_damage`
+    /// says so.
     ///
     /// # Errors
     /// [`DataError`] with the name of the file.
     pub fn open(paths: &[PathBuf], skip_damage: bool) -> Result<Source, DataError> {
-        let mut source = Source { files: Vec::new(), blocks: Vec::new(), damage: 0 };
-        for path in paths {
-            // As it is on disk, so that a resumed run finds it from any folder.
-            let path =
-                std::fs::canonicalize(path).map_err(|e| DataError::Io { file: path.clone(), source: e })?;
-            let input = describe(&path)?;
-            source.list_blocks(source.files.len(), &path, skip_damage)?;
-            source.files.push(input);
+        let files: Vec<_> =
+            paths.iter().map(|path| (Role::Training(0), Location::from(path.as_path()))).collect();
+        Source::open_all(&files, skip_damage)
+    }
+
+    /// Opens files of several data sets or for validation.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open_all(files: &[(Role, Location)], skip_damage: bool) -> Result<Source, DataError> {
+        let mut source = Source::default();
+        for (role, location) in files {
+            let location = absolute(location)?;
+            let mut input = Input::open(&location)?;
+            let (bytes, sha256) = input.identify(&location)?;
+            source.list_blocks(input, &location, skip_damage)?;
+            source.files.push(InputFile { path: location, bytes, sha256, role: *role });
         }
         Ok(source)
     }
@@ -77,8 +92,8 @@ impl Source {
     /// # Errors
     /// [`DataError::Changed`] when one is not, else as [`Source::open`].
     pub fn reopen(files: &[InputFile], skip_damage: bool) -> Result<Source, DataError> {
-        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
-        let source = Source::open(&paths, skip_damage)?;
+        let named: Vec<_> = files.iter().map(|file| (file.role, file.path.clone())).collect();
+        let source = Source::open_all(&named, skip_damage)?;
         for (found, expected) in source.files.iter().zip(files) {
             if found.sha256 != expected.sha256 {
                 return Err(DataError::Changed {
@@ -91,16 +106,12 @@ impl Source {
         Ok(source)
     }
 
-    fn list_blocks(&mut self, file: usize, path: &Path, skip_damage: bool) -> Result<(), DataError> {
-        let named = |source| DataError::Read { file: path.to_path_buf(), source };
-        let mut reader = Reader::open(path).map_err(named)?;
+    fn list_blocks(&mut self, input: Input, location: &Location, skip_damage: bool) -> Result<(), DataError> {
+        let named = |source| DataError::Read { file: location.clone(), source };
+        let mut reader = Reader::new(input).map_err(named)?;
         // A whole file ends with an index of its blocks; without one every block is looked at.
         if let Ok(footer) = reader.footer_at_end() {
-            self.blocks.extend(footer.index.iter().map(|entry| BlockPlace {
-                file,
-                offset: entry.offset,
-                positions: entry.positions,
-            }));
+            self.add(&footer.index, reader.file_len());
             return Ok(());
         }
         while let Some(block) = reader.next_block() {
@@ -111,12 +122,20 @@ impl Source {
                 Err(error) => return Err(named(error)),
             }
         }
-        self.blocks.extend(reader.index().iter().map(|entry| BlockPlace {
-            file,
-            offset: entry.offset,
-            positions: entry.positions,
-        }));
+        self.add(reader.index(), reader.file_len());
         Ok(())
+    }
+
+    /// Adds the blocks of the next file.
+    fn add(&mut self, index: &[IndexEntry], end: u64) {
+        let file = self.files.len() as u32;
+        let ends = index.iter().skip(1).map(|entry| entry.offset).chain([end]);
+        self.blocks.extend(index.iter().zip(ends).map(|(entry, end)| BlockPlace {
+            file,
+            positions: entry.positions,
+            offset: entry.offset,
+            end,
+        }));
     }
 
     /// The files.
@@ -124,9 +143,29 @@ impl Source {
         &self.files
     }
 
+    /// The file of a block.
+    pub fn file_of(&self, block: usize) -> &InputFile {
+        &self.files[self.blocks[block].file as usize]
+    }
+
     /// Their blocks, in the order of the files.
     pub fn blocks(&self) -> &[BlockPlace] {
         &self.blocks
+    }
+
+    /// The numbers of the blocks in files of this role.
+    pub fn blocks_of(&self, role: Role) -> Vec<u32> {
+        let is_of = |block: &BlockPlace| self.files[block.file as usize].role == role;
+        (0..).zip(&self.blocks).filter(|(_, block)| is_of(block)).map(|(number, _)| number).collect()
+    }
+
+    /// How many data sets there are.
+    pub fn sets(&self) -> usize {
+        let number = |file: &InputFile| match file.role {
+            Role::Training(set) => set + 1,
+            Role::Validation => 0,
+        };
+        self.files.iter().map(number).max().unwrap_or(0)
     }
 
     /// Damaged parts met while listing and left out.
@@ -140,119 +179,15 @@ impl Source {
     }
 }
 
-fn describe(path: &Path) -> Result<InputFile, DataError> {
-    let named = |source| DataError::Io { file: path.to_path_buf(), source };
-    let mut file = File::open(path).map_err(named)?;
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut bytes = 0;
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(n) => {
-                digest.update(&buffer[..n]);
-                bytes += n as u64;
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(named(error)),
-        }
-    }
-    Ok(InputFile { path: path.to_path_buf(), bytes, sha256: hex(&digest.finalize()) })
+/// As it is on disk, so that a resumed run finds it from any folder.
+fn absolute(location: &Location) -> Result<Location, DataError> {
+    let Location::File(path) = location else { return Ok(location.clone()) };
+    let path =
+        std::fs::canonicalize(path).map_err(|source| DataError::Io { file: location.clone(), source })?;
+    Ok(Location::File(path))
 }
 
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Is this position seen in a mirror in this epoch? Half of them are, and the other half in the next epoch.
-fn is_mirrored(seed: u64, epoch: u64, game: u64, ply: usize) -> bool {
-    (hash(seed, Purpose::Mirror, game, ply as u64) ^ epoch) & 1 == 1
-}
-
-/// Reads single blocks and turns them into samples. Keeps one file open at a time.
-pub struct BlockDecoder {
-    source: Source,
-    split: Split,
-    filter: Filter,
-    encoder: Encoder,
-    skip_damage: bool,
-    /// Seed of the choice which training positions are mirrored; `None` mirrors none.
-    mirror: Option<u64>,
-    open: Option<(usize, Reader<File>)>,
-}
-
-impl BlockDecoder {
-    /// A decoder over `source` with these settings.
-    pub fn new(
-        source: Source,
-        split: Split,
-        filter: Filter,
-        encoder: Encoder,
-        skip_damage: bool,
-        mirror: Option<u64>,
-    ) -> BlockDecoder {
-        BlockDecoder { source, split, filter, encoder, skip_damage, mirror, open: None }
-    }
-
-    /// The samples of block number `block` that belong to `part`, in the order of the file. `seen` is called for
-    /// each with its position.
-    ///
-    /// # Errors
-    /// [`DataError::Read`] with the file, unless damage is skipped.
-    pub fn decode(
-        &mut self,
-        block: usize,
-        part: Part,
-        epoch: u64,
-        samples: &mut Samples,
-        counts: &mut FilterCounts,
-        mut seen: impl FnMut(&Position),
-    ) -> Result<(), DataError> {
-        let place = self.source.blocks[block];
-        let before = samples.len();
-        let result = self.raw(place).and_then(|raw| {
-            samples.reserve(raw.head.positions as usize);
-            let (split, filter, encoder) = (&self.split, &self.filter, &mut self.encoder);
-            let mirror = self.mirror.filter(|_| part == Part::Training);
-            raw.walk(|game: &GameHead, position: &Position, ply: &Ply| {
-                if split.is_validation(game.number) != (part == Part::Validation) {
-                    counts.other_split += 1;
-                    return;
-                }
-                if let Some((score, _)) = ply.scored
-                    && filter.keeps(position, ply, epoch, game.number, counts)
-                {
-                    let outcome = game.outcome.half_points(position.side_to_move());
-                    encoder.push(samples, position, score.0, outcome);
-                    if mirror.is_some_and(|seed| is_mirrored(seed, epoch, game.number, ply.number)) {
-                        encoder.mirror_last(samples);
-                    }
-                    seen(position);
-                } else if ply.scored.is_none() {
-                    counts.unscored += 1;
-                }
-            })
-        });
-        match result {
-            Ok(()) => Ok(()),
-            Err(error) if self.skip_damage && !matches!(error, ReadError::Io { .. }) => {
-                // What was read of it before the damage is as good as any other position.
-                counts.damaged_blocks += 1;
-                debug_assert!(samples.len() >= before);
-                Ok(())
-            }
-            Err(source) => Err(DataError::Read { file: self.source.files[place.file].path.clone(), source }),
-        }
-    }
-
-    fn raw(&mut self, place: BlockPlace) -> Result<RawBlock, ReadError> {
-        if self.open.as_ref().is_none_or(|(file, _)| *file != place.file) {
-            self.open = Some((place.file, Reader::open(&self.source.files[place.file].path)?));
-        }
-        match &mut self.open {
-            Some((_, reader)) => reader.block_at(place.offset),
-            None => unreachable!("opened just above"),
-        }
-    }
 }

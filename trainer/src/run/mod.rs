@@ -8,10 +8,11 @@ mod session;
 
 use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
 use crate::config::{Config, ConfigError};
-use crate::data::loader::{Item, Plan};
+use crate::data::files::files;
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
-use crate::data::{DataError, Filter, FilterCounts, Loader};
+use crate::data::survey::{COUNTED_BLOCKS, FEW_BLOCKS, Survey, survey};
+use crate::data::{DataError, FilterCounts, Plan};
 use crate::model::ModelError;
 use crate::model::net::NetChoice;
 use crate::model::weights::WeightsError;
@@ -110,7 +111,7 @@ pub struct Outcome {
     pub architecture: String,
     /// The newest checkpoint.
     pub checkpoint: PathBuf,
-    /// What the filters did to one epoch's data (if an epoch was counted or ended in this call).
+    /// What the filters did to the data that were looked at before the run (in the call that began it).
     pub filters: Option<FilterCounts>,
     /// Centipawns the material fit gives rook, cannon, knight, bishop, advisor, pawn and the move.
     pub material_values: Option<[f64; 7]>,
@@ -125,7 +126,7 @@ const RESULT: &str = "result.json";
 /// [`RunError`]; a folder with another plan's run is left alone.
 pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
     let config = Config::parse(config_text)?;
-    let source = Source::open(data, config.loader.skip_damage)?;
+    let source = Source::open_all(&files(&config, data)?, config.loader.skip_damage)?;
     let manifest_path = out.join(MANIFEST);
     if manifest_path.exists() {
         let manifest = read_manifest(out)?;
@@ -142,8 +143,8 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
     }
     fs::create_dir_all(out).map_err(|source| CheckpointError::Io { path: out.to_path_buf(), source })?;
     let arch = config.architecture()?;
-    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
-    let (total_steps, counts) = total_steps(&config, &plan, conduct.quiet)?;
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
+    let survey = survey_for(&config, &plan, conduct.quiet)?;
     let manifest = RunManifest {
         format: FORMAT,
         program: format!("chuhe-train {}", env!("CARGO_PKG_VERSION")),
@@ -151,13 +152,14 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
         architecture: arch.to_string(),
         architecture_id: arch.id().to_string(),
         seed: config.training.seed,
-        total_steps,
+        total_steps: total_steps(&config, survey.epoch_positions),
+        epoch_positions: survey.epoch_positions,
         config: config_text.to_owned(),
         inputs: plan.source.files().to_vec(),
     };
     checkpoint::write_file(&manifest_path, &checkpoint::to_json(&manifest, &manifest_path)?)?;
     let mut session = session(out, manifest, config, plan, conduct, None)?;
-    session.counts = counts;
+    session.counts = Some(survey.counts);
     session.run()
 }
 
@@ -202,7 +204,7 @@ fn go_on(
         );
         return Err(RunError::Folder { folder: out.to_path_buf(), what });
     }
-    let plan = Plan::new(&config, source, Encoder::new(&arch)?);
+    let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
     // A run killed before its first checkpoint begins again.
     let checkpoint = match checkpoint::locate(out) {
         Ok(folder) => Some(Checkpoint::read(&folder)?),
@@ -222,10 +224,7 @@ fn session(
 ) -> Result<Session, RunError> {
     let arch = config.architecture()?;
     let mut net = (conduct.net)(&arch, config.net.factorised, config.training.seed)?;
-    let mut filters = config.filters.clone();
-    filters.random_skip = 0.0;
-    let filter = Filter::new(&filters, config.training.seed);
-    let validation = ValidationSet::read(&plan, filter, config.validation.max_positions)?;
+    let validation = ValidationSet::read(&plan, config.validation.max_positions)?;
     let state = match checkpoint {
         Some(checkpoint) => {
             net.set_parameters(&checkpoint.parameters)?;
@@ -236,24 +235,25 @@ fn session(
     Session::new(out, manifest, config, plan, conduct, net, validation, state)
 }
 
-/// Steps of the whole run; for epochs, the batches of the first one are counted.
-fn total_steps(config: &Config, plan: &Plan, quiet: bool) -> Result<(u64, Option<FilterCounts>), RunError> {
-    let training = &config.training;
-    if training.steps > 0 {
-        return Ok((training.steps, None));
+/// Looks at the data before the run: all of it when its length is given in epochs, else as much as tells about how long
+/// an epoch is.
+fn survey_for(config: &Config, plan: &Plan, quiet: bool) -> Result<Survey, RunError> {
+    if config.training.steps > 0 {
+        return Ok(survey(plan, FEW_BLOCKS)?);
     }
     Progress::start(0, quiet).say("counting one epoch, to turn epochs into steps");
-    let mut loader = Loader::start(plan, 0);
-    let mut batches = 0;
-    loop {
-        match loader.next_item()? {
-            Item::Batch(_) => batches += 1,
-            Item::End(counts) if batches == 0 => {
-                let (files, counts) = (plan.source.files().len(), counts.to_string());
-                return Err(DataError::Empty { files, counts }.into());
-            }
-            Item::End(counts) => return Ok((batches * training.epochs, Some(counts))),
+    Ok(survey(plan, COUNTED_BLOCKS)?)
+}
+
+/// Steps of the whole run: as given, or as many full batches as show each position `epochs` times.
+fn total_steps(config: &Config, epoch_positions: u64) -> u64 {
+    let training = &config.training;
+    match training.steps {
+        0 => {
+            let positions = u128::from(training.epochs) * u128::from(epoch_positions);
+            positions.div_ceil(training.batch_size as u128) as u64
         }
+        steps => steps,
     }
 }
 

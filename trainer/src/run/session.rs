@@ -5,8 +5,7 @@ use super::{Conduct, Outcome, RESULT, RunError};
 use crate::backend::cpu::AdamStep;
 use crate::checkpoint::{self, Checkpoint, CheckpointError, RunManifest, State};
 use crate::config::Config;
-use crate::data::loader::{Item, Plan};
-use crate::data::{Batch, DataError, FilterCounts, Loader};
+use crate::data::{Batch, FilterCounts, Loader, Plan};
 use crate::loss::Loss;
 use crate::material;
 use crate::model::net::Net;
@@ -124,7 +123,8 @@ impl Session {
             self.progress.say(&line);
         }
         if let Some(counts) = self.counts {
-            self.progress.say(&format!("epoch       {counts}"));
+            let positions = self.manifest.epoch_positions;
+            self.progress.say(&format!("epoch       {positions} positions; of those looked at {counts}"));
         }
         if self.state.step > 0 {
             self.progress.say(&format!("resuming    after step {}", self.state.step));
@@ -132,44 +132,20 @@ impl Session {
     }
 
     fn steps(&mut self) -> Result<End, RunError> {
-        while self.state.step < self.manifest.total_steps {
-            let mut loader = Loader::start(&self.plan, self.state.epoch);
-            if let Some(end) = self.epoch(&mut loader)? {
-                return Ok(end);
-            }
+        if self.state.step >= self.manifest.total_steps {
+            return Ok(End::Complete);
         }
-        Ok(End::Complete)
-    }
-
-    /// The rest of the current epoch; `None` when it ends before the run.
-    fn epoch(&mut self, loader: &mut Loader) -> Result<Option<End>, RunError> {
-        // A resumed run makes the batches it has used once more: decoding only, no training.
-        let mut used = 0;
+        let mut loader = Loader::start(&self.plan, self.state.step);
         loop {
             let began = Instant::now();
-            let batch = match loader.next_item()? {
-                Item::Batch(batch) => batch,
-                Item::End(counts) => {
-                    if used == 0 && self.state.batch == 0 {
-                        let (files, counts) = (self.plan.source.files().len(), counts.to_string());
-                        return Err(DataError::Empty { files, counts }.into());
-                    }
-                    self.counts = Some(counts);
-                    (self.state.epoch, self.state.batch) = (self.state.epoch + 1, 0);
-                    return Ok(None);
-                }
-            };
-            used += 1;
-            if used <= self.state.batch {
-                continue;
-            }
+            let batch = loader.next_batch()?;
             let waited = began.elapsed();
             self.step(&batch)?;
             self.waiting += waited;
             self.stepping += began.elapsed();
             self.trained += batch.len() as u64;
             if let Some(end) = self.after_step()? {
-                return Ok(Some(end));
+                return Ok(end);
             }
         }
     }
@@ -177,7 +153,6 @@ impl Session {
     fn step(&mut self, batch: &Batch) -> Result<(), RunError> {
         let (step, total) = (self.state.step, self.manifest.total_steps);
         let loss = Loss::new(&self.config.loss, schedule::lambda(&self.config.loss, step, total));
-        // A short last batch of an epoch weighs as much as it has positions.
         let divisor = self.config.training.batch_size;
         self.net.gradients(batch, &loss, divisor)?;
         self.pending.push_back(batch.len());
@@ -189,8 +164,8 @@ impl Session {
         let adam = AdamStep::at(step + 1, rate, betas, adam.epsilon, adam.weight_decay, f32::INFINITY);
         self.net.update(&adam)?;
         self.state.step += 1;
-        self.state.batch += 1;
-        self.state.positions += batch.len() as u64;
+        self.state.positions += divisor as u64;
+        self.state.epoch = self.state.positions / self.manifest.epoch_positions.max(1);
         Ok(())
     }
 

@@ -1,42 +1,44 @@
-//! The loader: same batches whatever the threads, the split disjoint, the filters counted.
+//! The loader: the same batches whatever the threads, the ranks and where a run was resumed.
 
-use crate::support::{OPENING, arch, game, record_file};
+use crate::support::{arch, record_file};
 use std::collections::BTreeMap;
-use trainer::config::{Config, FilterConfig};
-use trainer::data::loader::{Item, Plan};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trainer::config::Config;
+use trainer::data::decode::Part;
+use trainer::data::lane::Lane;
+use trainer::data::packed::Packed;
 use trainer::data::samples::Encoder;
-use trainer::data::source::{Part, Source};
-use trainer::data::{Batch, DataError, FilterCounts, Loader, Samples, Split};
+use trainer::data::source::{Role, Source};
+use trainer::data::survey::survey;
+use trainer::data::{Batch, DataError, FilterCounts, Loader, Location, Plan, Samples, Share};
 
-const GAMES: u64 = 60;
+pub(crate) const GAMES: u64 = 60;
 
-fn plan(source: Source, change: impl FnOnce(&mut Config)) -> Plan {
+pub(crate) fn plan(source: Source, change: impl FnOnce(&mut Config)) -> Plan {
     let text = "[net]\narchitecture = 'half-ka-hm-ab 2x128-8-8-1 16-stacks'\n[training]\nbatch_size = 100\n\
                 [validation]\nfraction = 0.3\n[loader]\nwindow = 700\n";
     let mut config = Config::parse(text).unwrap();
     change(&mut config);
-    Plan::new(&config, source, Encoder::new(&arch(&config.net.architecture)).unwrap())
+    Plan::new(&config, source, Encoder::new(&arch(&config.net.architecture)).unwrap()).unwrap()
 }
 
-fn source(folder: &std::path::Path) -> Source {
+pub(crate) fn source(folder: &Path) -> Source {
     let a = record_file(&folder.join("a.rec"), 0..GAMES / 2, 4);
     let b = record_file(&folder.join("b.rec"), GAMES / 2..GAMES, 7);
     Source::open(&[a, b], false).unwrap()
 }
 
-fn epoch(plan: &Plan, epoch: u64) -> (Vec<Batch>, FilterCounts) {
-    let mut loader = Loader::start(plan, epoch);
-    let mut batches = Vec::new();
-    loop {
-        match loader.next_item().unwrap() {
-            Item::Batch(batch) => batches.push(batch),
-            Item::End(counts) => return (batches, counts),
-        }
-    }
+fn batches(plan: &Plan, from: u64, count: usize) -> Vec<Batch> {
+    let mut loader = Loader::start(plan, from);
+    (0..count).map(|_| loader.next_batch().unwrap()).collect()
 }
 
-/// How often each position (by its features) occurs.
-fn positions<'a>(samples: impl IntoIterator<Item = &'a Samples>) -> BTreeMap<(Vec<u16>, i16), usize> {
+/// How often each position (by its features and score) occurs.
+pub(crate) type Positions = BTreeMap<(Vec<u16>, i16), usize>;
+
+pub(crate) fn positions<'a>(samples: impl IntoIterator<Item = &'a Samples>) -> Positions {
     let mut found = BTreeMap::new();
     for samples in samples {
         for i in 0..samples.len() {
@@ -46,171 +48,229 @@ fn positions<'a>(samples: impl IntoIterator<Item = &'a Samples>) -> BTreeMap<(Ve
     found
 }
 
+pub(crate) fn unpacked(packed: &Packed) -> Samples {
+    let mut samples = Samples::new();
+    packed.append_to(&mut samples);
+    samples
+}
+
+/// The training positions of these blocks in pass `pass`.
+fn decoded(plan: &Plan, blocks: impl IntoIterator<Item = u32>, pass: u64) -> Samples {
+    let (mut packed, mut counts) = (Packed::new(), FilterCounts::default());
+    let mut decoder = plan.decoder();
+    for block in blocks {
+        decoder.pack(block as usize, pass, &mut packed, &mut counts).unwrap();
+    }
+    assert_eq!(counts.kept as usize, packed.len());
+    unpacked(&packed)
+}
+
+fn lane(plan: &Plan, number: usize, given: u64) -> Lane {
+    let stop = Arc::new(AtomicBool::new(false));
+    Lane::new(plan, plan.lanes()[number].clone(), given, stop).unwrap()
+}
+
 #[test]
-fn batches_depend_on_seed_and_epoch_alone() {
+fn batches_depend_on_seed_and_step_alone() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
-    let with = |threads: usize, queue: usize, seed: u64| {
+    let with = |lanes: usize, threads: usize, queue: usize, seed: u64| {
         plan(source.clone(), |config| {
+            config.filters.random_skip = 0.2;
+            config.loader.lanes = lanes;
             config.loader.threads = threads;
             config.loader.queue = queue;
             config.training.seed = seed;
         })
     };
-    let (first, counts) = epoch(&with(1, 4, 1), 0);
-    assert!(first.len() > 10 && counts.kept > 1000, "{} batches, {counts}", first.len());
-    assert!(first[..first.len() - 1].iter().all(|batch| batch.len() == 100), "only the last may be short");
-    assert_eq!(first.iter().map(Batch::len).sum::<usize>() as u64, counts.kept);
-    assert_eq!(epoch(&with(3, 1, 1), 0), (first.clone(), counts), "threads change nothing");
-    let (second, _) = epoch(&with(1, 4, 1), 1);
-    assert_ne!(first, second, "another epoch, another order");
-    let all = |batches: &[Batch]| positions(batches.iter().map(|batch| &batch.samples));
-    assert_eq!(all(&first), all(&second), "but the same positions");
-    let stacks_in_order = first.iter().all(|batch| batch.samples.stacks.is_sorted());
-    assert!(stacks_in_order && first.iter().any(|batch| batch.samples.stacks[0] < 15));
-    let runs = first[0].stack_runs(0, first[0].len());
-    assert_eq!(runs.iter().map(|(_, start, end)| end - start).sum::<usize>(), first[0].len());
-    let (other, _) = epoch(&with(1, 4, 2), 0);
-    assert_ne!(all(&first), all(&other), "another seed, another split");
+    for lanes in [1, 3] {
+        let first = with(lanes, 1, 4, 1);
+        let epoch = survey(&first, usize::MAX).unwrap();
+        assert!(epoch.exact && epoch.epoch_positions > 1000, "{epoch:?}");
+        // Several times through the data.
+        let count = 4 * epoch.epoch_positions as usize / 100;
+        let all = batches(&first, 0, count);
+        assert!(all.iter().all(|batch| batch.len() == 100), "every batch is full");
+        assert_eq!(batches(&with(lanes, 3, 1, 1), 0, count), all, "threads change nothing");
+        for from in [1, 7, count - 20, count - 3] {
+            // Once with the counts of the plan that was used already, once without.
+            let tail = &all[from..(from + 3).min(count)];
+            assert_eq!(batches(&with(lanes, 2, 2, 1), from as u64, tail.len()), tail, "from {from}");
+            assert_eq!(batches(&first, from as u64, tail.len()), tail, "from {from}, counted before");
+        }
+        assert_ne!(batches(&with(lanes, 1, 4, 2), 0, 3), all[..3], "another seed");
+        let stacks_in_order = all.iter().all(|batch| batch.samples.stacks.is_sorted());
+        assert!(stacks_in_order && all.iter().any(|batch| batch.samples.stacks[0] < 15));
+        let runs = all[0].stack_runs(0, 100);
+        assert_eq!(runs.iter().map(|(_, start, end)| end - start).sum::<usize>(), 100);
+    }
 }
 
 #[test]
-fn two_epochs_show_each_position_and_its_mirror_image() {
+fn ranks_share_every_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan(source(folder.path()), |config| config.loader.lanes = 3);
+    let whole = batches(&plan, 5, 6);
+    for world in [2, 3, 7] {
+        let mut found = vec![Vec::new(); whole.len()];
+        for rank in 0..world {
+            plan.share = Share { rank, world };
+            let part = batches(&plan, 5, 6);
+            assert!(part.iter().all(|batch| batch.len() == plan.share.slice(100).len()));
+            found.iter_mut().zip(part).for_each(|(all, batch)| all.push(batch.samples));
+        }
+        for (parts, batch) in found.iter().zip(&whole) {
+            assert_eq!(positions(parts), positions([&batch.samples]), "{world} ranks");
+        }
+    }
+}
+
+#[test]
+fn a_pass_gives_each_position_once_in_windows_counted_after_the_filters() {
     let folder = tempfile::tempdir().unwrap();
     let source = source(folder.path());
-    let classic = |mirror: bool| {
-        plan(source.clone(), |config| {
+    for (lanes, skip) in [(1, 0.0), (4, 0.0), (2, 0.6)] {
+        let plan = plan(source.clone(), |config| {
+            config.loader.lanes = lanes;
+            config.loader.window = 400;
+            config.filters.random_skip = skip;
+        });
+        let size = plan.sets[0].window;
+        assert_eq!(size, 400 / lanes);
+        let before = |blocks: &[u32]| -> usize {
+            blocks.iter().map(|&block| source.blocks()[block as usize].positions as usize).sum()
+        };
+        for number in 0..lanes {
+            let mut lane = lane(&plan, number, 0);
+            for pass in 0..2 {
+                let order: Vec<u32> =
+                    plan.block_order(0, pass).into_iter().skip(number).step_by(lanes).collect();
+                // The windows by hand: blocks until there are enough positions, the last one with all that is left.
+                let mut first = 0;
+                while first < order.len() {
+                    let mut end = first + 1;
+                    while end < order.len()
+                        && (decoded(&plan, order[first..end].to_vec(), pass).len() < size
+                            || before(&order[end..]) < size)
+                    {
+                        end += 1;
+                    }
+                    let window = decoded(&plan, order[first..end].to_vec(), pass);
+                    let found = lane.take(window.len(), &(0..window.len())).unwrap();
+                    assert_eq!(positions([&found]), positions([&window]), "lane {number} of {lanes}");
+                    assert_ne!(found.scores, window.scores, "in another order");
+                    assert!(window.len() >= size || end == order.len());
+                    first = end;
+                }
+            }
+        }
+        let all = survey(&plan, usize::MAX).unwrap().epoch_positions as usize;
+        assert_eq!(decoded(&plan, plan.block_order(0, 0), 0).len(), all);
+    }
+}
+
+#[test]
+fn two_passes_show_each_position_and_its_mirror_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = source(folder.path());
+    let rows = |mirror: bool, pass: u64| {
+        let plan = plan(source.clone(), |config| {
             config.net.architecture = "classic".to_owned();
             config.loader.mirror = mirror;
-        })
-    };
-    let all = |plan: &Plan, number: u64| {
-        let (batches, _) = epoch(plan, number);
-        let mut found: Vec<Vec<u16>> = Vec::new();
-        for samples in batches.iter().map(|batch| &batch.samples) {
-            found.extend((0..samples.len()).map(|i| {
-                let mut row = samples.row(2 * i).to_vec();
-                row.sort_unstable();
-                row
-            }));
-        }
+        });
+        let samples = decoded(&plan, plan.block_order(0, pass), pass);
+        let row = |i: usize| {
+            let mut row = samples.row(2 * i).to_vec();
+            row.sort_unstable();
+            row
+        };
+        let mut found: Vec<Vec<u16>> = (0..samples.len()).map(row).collect();
         found.sort();
         found
     };
-    let plain = all(&classic(false), 0);
-    assert_eq!(plain, all(&classic(false), 1));
-    let (even, odd) = (all(&classic(true), 0), all(&classic(true), 1));
+    let plain = rows(false, 0);
+    assert_eq!(plain, rows(false, 1));
+    let (even, odd) = (rows(true, 0), rows(true, 1));
     assert!(even != plain && odd != plain && even != odd);
-    assert_eq!(even, all(&classic(true), 2), "every other epoch is alike");
-    // Each position is plain in one of the two epochs.
-    let kept = |epoch: &[Vec<u16>]| plain.iter().filter(|row| epoch.binary_search(row).is_ok()).count();
+    assert_eq!(even, rows(true, 2), "every other pass is alike");
+    // Each position is plain in one of the two passes.
+    let kept = |pass: &[Vec<u16>]| plain.iter().filter(|row| pass.binary_search(row).is_ok()).count();
     assert!(kept(&even) + kept(&odd) >= plain.len());
     assert!(kept(&even) > plain.len() / 3 && kept(&odd) > plain.len() / 3);
+}
+
+/// Two data sets: games 0 to 29, and 30 to 59.
+fn two_sets(folder: &Path) -> Source {
+    let a = record_file(&folder.join("a.rec"), 0..GAMES / 2, 4);
+    let b = record_file(&folder.join("b.rec"), GAMES / 2..GAMES, 7);
+    let named = |set: usize, path: &PathBuf| (Role::Training(set), Location::from(path.as_path()));
+    Source::open_all(&[named(0, &a), named(1, &b)], false).unwrap()
+}
+
+#[test]
+fn sets_have_their_share_of_every_batch() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = two_sets(folder.path());
+    let data = |weight: Option<f64>| {
+        let text = weight.map_or(String::new(), |weight| format!("\nweight = {weight}"));
+        toml::from_str(&format!("path = 'unused'{text}")).unwrap()
+    };
+    let weighted = |first: Option<f64>, second: Option<f64>| {
+        plan(source.clone(), |config| config.data = vec![data(first), data(second)])
+    };
+    let plan = weighted(Some(3.0), Some(1.0));
+    assert_eq!([&plan.sets[0].slice, &plan.sets[1].slice], [&(0..75), &(75..100)]);
+    assert_eq!([plan.sets[0].window, plan.sets[1].window], [525, 175]);
+    let of_second = positions([&decoded(&plan, plan.sets[1].blocks.clone(), 0)]);
+    let of_first = positions([&decoded(&plan, plan.sets[0].blocks.clone(), 0)]);
+    for batch in batches(&plan, 0, 40) {
+        let found = positions([&batch.samples]);
+        let of = |set: &Positions| -> usize {
+            found.iter().filter(|(position, _)| set.contains_key(*position)).map(|(_, count)| count).sum()
+        };
+        // A few positions are in both sets.
+        assert!(of(&of_first) >= 75 && of(&of_second) >= 25, "{} {}", of(&of_first), of(&of_second));
+        assert!(of(&of_first) <= 80 && of(&of_second) <= 30, "{} {}", of(&of_first), of(&of_second));
+    }
+    let by_positions = weighted(None, None);
+    let share = by_positions.sets[0].blocks.iter().map(|&b| f64::from(source.blocks()[b as usize].positions));
+    let share = 100.0 * share.sum::<f64>() / source.positions() as f64;
+    assert_eq!(by_positions.sets[0].slice, 0..share.round() as usize);
+    let config = |first: f64| {
+        let text = "[net]\narchitecture = 'classic'\n[training]\nbatch_size = 100\n";
+        let mut config = Config::parse(text).unwrap();
+        config.data = vec![data(Some(first)), data(Some(1.0))];
+        config
+    };
+    let none = Plan::new(&config(0.001), source, Encoder::new(&arch("classic")).unwrap());
+    let error = none.err().map(|error| error.to_string()).unwrap();
+    assert!(error.contains("data set 1 of 2") && error.contains("greater weight"), "{error}");
 }
 
 #[test]
 fn a_loader_can_be_dropped_at_any_time() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(source(folder.path()), |config| config.loader.threads = 3);
+    let plan = plan(source(folder.path()), |config| {
+        config.loader.threads = 3;
+        config.loader.lanes = 5;
+    });
     for taken in 0..4 {
         let mut loader = Loader::start(&plan, 0);
         for _ in 0..taken {
-            assert!(matches!(loader.next_item().unwrap(), Item::Batch(_)));
+            assert_eq!(loader.next_batch().unwrap().len(), 100);
         }
     }
 }
 
-#[test]
-fn training_and_validation_share_no_game() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = source(folder.path());
-    let plan = plan(source.clone(), |config| {
-        config.filters = FilterConfig {
-            marked: false,
-            in_check: false,
-            captures: false,
-            max_score: 0,
-            ..FilterConfig::default()
-        };
-    });
-    let part = |part: Part| {
-        let (mut samples, mut counts) = (Samples::new(), FilterCounts::default());
-        let mut decoder = plan.decoder();
-        for block in 0..source.blocks().len() {
-            decoder.decode(block, part, 0, &mut samples, &mut counts, |_| {}).unwrap();
-        }
-        samples
-    };
-    let (training, validation) = (part(Part::Training), part(Part::Validation));
-    let split = Split::new(1, 0.3);
-    let plies = |side: bool| -> usize {
-        (0..GAMES).filter(|&n| split.is_validation(n) == side).map(|n| game(n).plies.len()).sum()
-    };
-    assert_eq!((training.len(), validation.len()), (plies(false), plies(true)));
-    assert!(validation.len() > 300, "{} positions", validation.len());
-    // What the loader hands out is the training side, all of it.
-    let (batches, _) = epoch(&plan, 0);
-    assert_eq!(positions(batches.iter().map(|batch| &batch.samples)), positions([&training]));
-}
-
-/// The counts of one block pass over all games, with these filters.
-fn counts(source: &Source, change: impl FnOnce(&mut FilterConfig)) -> FilterCounts {
-    let none = FilterConfig {
-        marked: false,
-        in_check: false,
-        captures: false,
-        max_score: 0,
-        ..FilterConfig::default()
-    };
-    let plan = plan(source.clone(), |config| {
-        config.validation.fraction = 0.0;
-        config.filters = none;
-        change(&mut config.filters);
-    });
-    epoch(&plan, 0).1
-}
-
-#[test]
-fn each_filter_takes_what_it_should() {
-    let folder = tempfile::tempdir().unwrap();
-    let source = source(folder.path());
-    // By hand, from the games themselves.
-    let (mut all, mut early, mut mates, mut not_best, mut captures, mut checks) = (0, 0, 0, 0, 0, 0);
-    let mut marked = 0;
-    for number in 0..GAMES {
-        let game = game(number);
-        let mut walk = game.positions().unwrap();
-        while let Some(next) = walk.next() {
-            let (position, ply) = next.unwrap();
-            let Some((score, flags)) = ply.scored else { continue };
-            all += 1;
-            marked += u64::from(flags.is_skipped());
-            early += u64::from(ply.number < 20);
-            mates += u64::from(score.0.abs() > 5000);
-            not_best += u64::from(flags.is_not_best());
-            captures += u64::from(position.piece_on(ply.mv.to()).is_some());
-            checks += u64::from(position.in_check());
+/// The error a loader ends with.
+fn error_of(plan: &Plan) -> DataError {
+    let mut loader = Loader::start(plan, 0);
+    for _ in 0..1000 {
+        if let Err(error) = loader.next_batch() {
+            return error;
         }
     }
-    assert!(early > 100 && mates > 50 && not_best > 100 && captures > 50 && checks > 20);
-    let open = counts(&source, |_| {});
-    assert_eq!((open.kept, open.unscored), (all, GAMES * OPENING as u64));
-    assert!(FilterConfig::default().marked && marked > 100);
-    let taken = counts(&source, |f| f.marked = true);
-    assert_eq!((taken.marked, taken.kept), (marked, all - marked));
-    let taken = counts(&source, |f| f.early_plies = 20);
-    assert_eq!((taken.early, taken.kept), (early, all - early));
-    let taken = counts(&source, |f| f.max_score = 5000);
-    assert_eq!((taken.score, taken.kept), (mates, all - mates));
-    let taken = counts(&source, |f| f.not_best = true);
-    assert_eq!((taken.not_best, taken.kept), (not_best, all - not_best));
-    let taken = counts(&source, |f| f.captures = true);
-    assert_eq!((taken.captures, taken.kept), (captures, all - captures));
-    let taken = counts(&source, |f| f.in_check = true);
-    assert_eq!((taken.in_check, taken.kept), (checks, all - checks));
-    let taken = counts(&source, |f| f.random_skip = 0.25);
-    let share = taken.random as f64 / all as f64;
-    assert!((0.21..0.29).contains(&share) && taken.random + taken.kept == all, "{share}");
+    panic!("nothing was found wrong");
 }
 
 #[test]
@@ -220,22 +280,60 @@ fn damage_names_its_file_and_can_be_left_out() {
     let mut bytes = std::fs::read(&path).unwrap();
     let source = Source::open(std::slice::from_ref(&path), false).unwrap();
     bytes[source.blocks()[2].offset as usize + 200] ^= 0x10;
+    std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, bytes).unwrap();
     let source = Source::open(std::slice::from_ref(&path), false).unwrap();
-    let strict = plan(source.clone(), |_| {});
-    let mut loader = Loader::start(&strict, 0);
-    let error = loop {
-        match loader.next_item() {
-            Ok(Item::Batch(_)) => {}
-            Ok(Item::End(_)) => panic!("the damage was not seen"),
-            Err(error) => break error,
-        }
-    };
-    assert!(matches!(error, DataError::Read { .. }) && error.to_string().contains("games.rec"), "{error}");
+    for (lanes, threads) in [(1, 1), (4, 2), (4, 4)] {
+        let strict = plan(source.clone(), |config| {
+            config.loader.lanes = lanes;
+            config.loader.threads = threads;
+        });
+        let error = error_of(&strict);
+        assert!(matches!(error, DataError::Read { .. }), "{error}");
+        assert!(error.to_string().contains("games.rec"), "{error}");
+    }
     let lenient = plan(source, |config| config.loader.skip_damage = true);
-    let (_, counts) = epoch(&lenient, 0);
-    assert_eq!(counts.damaged_blocks, 1);
-    assert!(counts.kept > 300);
+    let found = survey(&lenient, usize::MAX).unwrap();
+    assert_eq!(found.counts.damaged_blocks, 1);
+    assert!(found.epoch_positions > 300);
+    assert_eq!(batches(&lenient, 0, 20).len(), 20);
     let missing = Source::open(&[folder.path().join("none.rec")], false).unwrap_err();
     assert!(missing.to_string().contains("none.rec"), "{missing}");
+}
+
+#[test]
+fn a_file_that_goes_away_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(source(folder.path()), |config| config.loader.threads = 2);
+    std::fs::remove_file(folder.path().join("b.rec")).unwrap();
+    let error = error_of(&plan);
+    assert!(error.to_string().contains("b.rec"), "{error}");
+}
+
+#[test]
+fn filters_that_leave_nothing_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(source(folder.path()), |config| config.filters.min_pieces = 33);
+    for error in [survey(&plan, 10).unwrap_err(), error_of(&plan)] {
+        assert!(matches!(error, DataError::Empty { .. }), "{error}");
+        assert!(error.to_string().contains("by pieces"), "{error}");
+    }
+}
+
+#[test]
+fn counting_and_packing_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(source(folder.path()), |config| config.filters.random_skip = 0.3);
+    let mut decoder = plan.decoder();
+    for block in 0..plan.source.blocks().len() {
+        let (mut packed, mut a, mut b) = (Packed::new(), FilterCounts::default(), FilterCounts::default());
+        let passed = decoder.pack(block, 3, &mut packed, &mut a).unwrap();
+        assert_eq!(decoder.count(block, 3, &mut b).unwrap(), passed);
+        assert_eq!(a, b);
+        assert_eq!(a.kept + a.random, u64::from(passed));
+        // The slow way, game by game, finds the same ones and knows no random skip.
+        let (mut slow, mut counts) = (Packed::new(), FilterCounts::default());
+        decoder.sample(block, Part::Training, &mut slow, &mut counts, |_| {}).unwrap();
+        assert_eq!(counts.kept, u64::from(passed));
+    }
 }

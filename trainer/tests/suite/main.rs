@@ -4,4 +4,5 @@ mod batches;
 mod kernels;
 mod nets;
 mod runs;
+mod selection;
 mod support;

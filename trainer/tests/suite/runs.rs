@@ -128,7 +128,7 @@ fn a_fixed_seed_gives_the_committed_loss() {
 }
 
 /// Training loss, validation loss, validation loss of material alone.
-const COMMITTED: [f64; 3] = [0.027_801_844, 0.057_333_774, 0.007_192_340];
+const COMMITTED: [f64; 3] = [0.031_239_682, 0.043_351_114, 0.007_568_241];
 
 #[test]
 fn a_nan_stops_at_its_step_and_keeps_the_last_good_checkpoint() {

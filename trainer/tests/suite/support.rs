@@ -78,6 +78,15 @@ fn material(position: &Position) -> i32 {
 
 /// A record file of these games, a block every `block` games.
 pub(crate) fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, block: usize) -> PathBuf {
+    file_of_games(path, games.into_iter().map(game), block)
+}
+
+/// A record file of these games, a block every `block` games. It can be read only.
+pub(crate) fn file_of_games(
+    path: &Path,
+    games: impl IntoIterator<Item = GameRecord>,
+    block: usize,
+) -> PathBuf {
     let header = Header {
         rules: RuleSet::Competition,
         seed: 1,
@@ -88,14 +97,18 @@ pub(crate) fn record_file(path: &Path, games: impl IntoIterator<Item = u64>, blo
         plan_crc: 0,
     };
     let mut writer = Writer::create(Vec::new(), header, b"").expect("a writer");
-    for (i, number) in games.into_iter().enumerate() {
-        writer.push(&game(number)).expect("a game");
+    for (i, game) in games.into_iter().enumerate() {
+        writer.push(&game).expect("a game");
         if i % block == block - 1 {
             writer.end_block().expect("a block");
         }
     }
     let (bytes, _) = writer.finish().expect("a file");
+    let _ = std::fs::remove_file(path);
     std::fs::write(path, bytes).expect("written");
+    let mut permissions = std::fs::metadata(path).expect("its metadata").permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(path, permissions).expect("set");
     path.to_path_buf()
 }
 
