@@ -16,7 +16,6 @@ pub mod histogram;
 pub mod html;
 pub mod json;
 pub mod openings;
-pub mod plots;
 pub mod text;
 pub mod wdl;
 

@@ -5,17 +5,17 @@ mod play;
 mod position;
 
 use nnue_format::record::{COLUMN_NAMES, Outcome};
+use pages::parts::Section;
+use pages::{Hue, PlotError, bar, decimals, escape, grouped, strings, table};
 use xiangqi::judge::RuleSet;
 
 use super::columns::{Column, PARTS};
 use super::json::ratio;
-use super::plots::{Hue, PlotError, STYLE};
 use super::text::percent;
 use super::wdl::WdlFit;
 use super::{Keep, Survey};
 use crate::derived::plan_lines;
 use crate::plan::{Plan, net_text};
-use parts::{bar, decimals, escape, grouped, strings, table};
 use play::{games, scores, win_model};
 use position::{diversity, moves, pieces};
 
@@ -31,22 +31,6 @@ pub const SECTIONS: [(&str, &str); 9] = [
     ("diversity", "Diversity"),
     ("faults", "Faults"),
 ];
-
-const PAGE_STYLE: &str = "\
-*{box-sizing:border-box}\nbody{margin:0 auto;max-width:1240px;padding:16px;background:var(--paper);color:var(--ink);\
-font:16px/1.5 system-ui,sans-serif}\nh1{font-size:1.5em;margin:.2em 0}\nh2{font-size:1.2em;margin:1.6em 0 .4em;\
-border-bottom:1px solid var(--grid)}\nnav{display:flex;flex-wrap:wrap;gap:4px 14px;margin:.8em 0}\na{color:var(--blue)}\n\
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px}\n\
-.tile,figure{background:var(--card);border-radius:8px;padding:10px 12px;margin:0}\n\
-.tile b{display:block;font-size:1.25em;font-variant-numeric:tabular-nums}\n.tile,.note,figcaption small{color:var(--soft)}\n\
-.tile b{color:var(--ink)}\n.tile,.note{font-size:.87em}\n\
-.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,350px),1fr));gap:12px;margin:12px 0}\n\
-figcaption{font-weight:600;font-size:.93em}\nfigcaption small{display:block;font-weight:400}\n\
-.key{display:inline-block;width:.75em;height:.75em;border-radius:2px;margin:0 .3em 0 .8em}\n\
-.table{overflow-x:auto}\ntable{border-collapse:collapse;font-size:.87em;font-variant-numeric:tabular-nums}\n\
-th,td{text-align:right;padding:2px 9px;border-bottom:1px solid var(--grid);white-space:nowrap}\nth:first-child,\
-td:first-child{text-align:left;padding-left:0}\nth{color:var(--soft);font-weight:500}\ntd.wide{width:150px;min-width:90px}\n\
-.bar{height:.75em;background:var(--blue);border-radius:2px}\ncode{overflow-wrap:anywhere}\n";
 
 /// The page.
 ///
@@ -65,25 +49,13 @@ pub fn page(survey: &Survey, fit: &WdlFit) -> Result<String, PlotError> {
         diversity(survey)?,
         faults(survey),
     ];
-    let links: String =
-        SECTIONS.iter().map(|(id, heading)| format!("<a href=\"#{id}\">{heading}</a>\n")).collect();
-    let sections: String = SECTIONS
-        .iter()
-        .zip(bodies)
-        .map(|((id, heading), body)| format!("<section id=\"{id}\">\n<h2>{heading}</h2>\n{body}</section>\n"))
-        .collect();
+    let parts: Vec<Section<'_>> =
+        SECTIONS.iter().zip(bodies).map(|(&(id, heading), body)| Section { id, heading, body }).collect();
     let title = match survey.files.as_slice() {
         [file] => file.path.file_name().unwrap_or(file.path.as_os_str()).to_string_lossy().into_owned(),
         files => format!("{} record files", files.len()),
     };
-    let title = escape(&title);
-    Ok(format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}: statistics</title>\n\
-         <style>\n{STYLE}{PAGE_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}<nav>\n{links}</nav>\n{sections}\
-         </body>\n</html>\n",
-        tiles(survey)
-    ))
+    Ok(pages::page(&format!("{title}: statistics"), &title, &tiles(survey), &parts))
 }
 
 /// The figures that everybody asks for first.
@@ -107,11 +79,7 @@ fn tiles(survey: &Survey) -> String {
         ),
         (grouped(survey.fault_count), "faults"),
     ];
-    let tiles: String = figures
-        .iter()
-        .map(|(figure, name)| format!("<div class=\"tile\"><b>{figure}</b>{name}</div>\n"))
-        .collect();
-    format!("<div class=\"tiles\">\n{tiles}</div>\n")
+    pages::tiles(&figures.map(|(figure, name)| (figure, name.to_owned())))
 }
 
 fn files(survey: &Survey) -> String {

@@ -1,73 +1,10 @@
 //! Pieces that the page is put together from.
 
+use pages::{Axes, Hue, PlotError, decimals, figure, plot};
+
 use crate::stats::counts::Results;
 use crate::stats::histogram::Histogram;
-use crate::stats::plots::{Axes, Hue, PlotError, plot};
 use crate::stats::text::percent;
-
-/// Text for a page.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// `1,234,567`
-pub(super) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-pub(super) fn decimals(value: Option<f64>, places: usize) -> String {
-    value.map_or("–".to_owned(), |value| format!("{value:.places$}"))
-}
-
-/// A table; the first row has the headings. Cells are HTML.
-pub(super) fn table(rows: &[Vec<String>]) -> String {
-    let mut out = "<div class=\"table\"><table>\n".to_owned();
-    for (i, row) in rows.iter().enumerate() {
-        let tag = if i == 0 { "th" } else { "td" };
-        let cells: String = row
-            .iter()
-            .map(|cell| {
-                let class = if cell.starts_with("<div class=\"bar\"") { " class=\"wide\"" } else { "" };
-                format!("<{tag}{class}>{cell}</{tag}>")
-            })
-            .collect();
-        out += &format!("<tr>{cells}</tr>\n");
-    }
-    out + "</table></div>\n"
-}
-
-pub(super) fn strings<const N: usize>(cells: [&str; N]) -> Vec<String> {
-    cells.map(str::to_owned).to_vec()
-}
-
-/// A bar for a table, of a share from 0 to 1.
-pub(super) fn bar(share: f64, hue: Hue) -> String {
-    let width = (share * 100.0).clamp(0.0, 100.0);
-    format!("<div class=\"bar\" style=\"width:{width:.1}%;background:var({})\"></div>", hue.variable())
-}
-
-/// A plot with its heading, a note and the key to its colours.
-pub(super) fn figure(heading: &str, note: &str, key: &[(Hue, &str)], svg: &str) -> String {
-    let key: String = key
-        .iter()
-        .map(|(hue, name)| {
-            format!("<span class=\"key\" style=\"background:var({})\"></span>{name}", hue.variable())
-        })
-        .collect();
-    format!("<figure>\n<figcaption>{heading}<small>{note}{key}</small></figcaption>\n{svg}</figure>\n")
-}
-
-pub(super) fn plots(figures: &[String]) -> String {
-    format!("<div class=\"plots\">\n{}</div>\n", figures.concat())
-}
 
 /// The bins of a histogram as bars in percent, from the first to the last that is not empty.
 pub(super) fn bars_of(histogram: &Histogram) -> Vec<(f64, f64, f64)> {
@@ -117,13 +54,6 @@ pub(super) fn result_points(rows: &[(f64, Results)], fewest: u64) -> [Vec<(f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_and_text() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(escape("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
-        assert_eq!(decimals(None, 2), "–");
-    }
 
     #[test]
     fn headings_and_bars_of_histograms() {

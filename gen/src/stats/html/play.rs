@@ -1,10 +1,10 @@
 //! Games, scores, and how they go together.
 
 use nnue_format::record::{Outcome, Reason};
+use pages::{Axes, Hue, PlotError, Series, bar, figure, grouped, plot, plots_of, strings, table};
 
-use super::parts::{bar, figure, grouped, histogram_figure, plots, result_points, strings, table};
+use super::parts::{histogram_figure, result_points};
 use crate::stats::counts::{Counts, FARTHEST_SCORE, Results};
-use crate::stats::plots::{Axes, Hue, PlotError, Series, plot};
 use crate::stats::text::{estimate_text, percent};
 use crate::stats::wdl::{WdlFit, by_score};
 
@@ -50,7 +50,7 @@ pub(super) fn games(counts: &Counts) -> Result<String, PlotError> {
             Hue::Blue,
         )?,
     ];
-    Ok(table(&rows) + &plots(&figures))
+    Ok(table(&rows) + &plots_of(&figures))
 }
 
 pub(super) fn scores(counts: &Counts) -> Result<String, PlotError> {
@@ -77,7 +77,7 @@ pub(super) fn scores(counts: &Counts) -> Result<String, PlotError> {
         rows.push([name.to_owned(), grouped(all)].into_iter().chain(shares).collect());
     }
     let note = "<p class=\"note\">Positions whose score decides the game, and how their games ended.</p>\n";
-    Ok(plots(&figures) + &table(&rows) + note)
+    Ok(plots_of(&figures) + &table(&rows) + note)
 }
 
 pub(super) fn win_model(counts: &Counts, fit: &WdlFit) -> Result<String, PlotError> {
@@ -144,5 +144,5 @@ pub(super) fn win_model(counts: &Counts, fit: &WdlFit) -> Result<String, PlotErr
          ±{FARTHEST_SCORE}; errors by leaving out a sixteenth of the games at a time.</p>\n",
         grouped(fit.positions)
     );
-    Ok(plots(&figures) + &table(&rows) + &scale + &note)
+    Ok(plots_of(&figures) + &table(&rows) + &scale + &note)
 }

@@ -1,15 +1,18 @@
 //! Positions: the board, moves, and how different they are.
 
+use pages::{
+    Axes, Board, Hue, PlotError, Series, bar, board, decimals, figure, grouped, plot, plots_of, strings,
+    table,
+};
 use xiangqi::{Color, PieceKind};
 
-use super::parts::{bar, decimals, figure, grouped, histogram_figure, plots, result_points, strings, table};
+use super::parts::{histogram_figure, result_points};
 use super::play::FEWEST;
 use crate::stats::Survey;
 use crate::stats::counts::{Counts, MOST_BALANCE, Results};
 use crate::stats::distinct::{CLASS_ENDS, Distinct};
 use crate::stats::json::ratio;
 use crate::stats::openings::DEPTHS;
-use crate::stats::plots::{Axes, Board, Hue, PlotError, Series, board, plot};
 use crate::stats::text::percent;
 
 /// Squares of a palace, and the shares of a king's standing there.
@@ -79,7 +82,7 @@ pub(super) fn pieces(counts: &Counts) -> Result<String, PlotError> {
         figure("Results by material", "of the side to move", &key, &results),
     ];
     figures.extend(kings);
-    Ok(table(&rows) + &plots(&figures))
+    Ok(table(&rows) + &plots_of(&figures))
 }
 
 pub(super) fn moves(counts: &Counts) -> Result<String, PlotError> {
@@ -124,7 +127,7 @@ pub(super) fn moves(counts: &Counts) -> Result<String, PlotError> {
         whole_board("Where moves come from", &counts.origins, Hue::Green)?,
         whole_board("Where moves go", &counts.destinations, Hue::Blue)?,
     ];
-    Ok(table(&rows) + "<br/>\n" + &table(&kinds) + &plots(&figures))
+    Ok(table(&rows) + "<br/>\n" + &table(&kinds) + &plots_of(&figures))
 }
 
 pub(super) fn diversity(survey: &Survey) -> Result<String, PlotError> {
@@ -175,5 +178,5 @@ pub(super) fn diversity(survey: &Survey) -> Result<String, PlotError> {
     let note = "<p class=\"note\">Positions are compared by board and side to move. Figures marked as estimated rest on a \
                 fair sample of the different things, with the standard error given; all others are exact.</p>\n";
     let figures = [figure(title, "100 %: no two games have the same position there", &[], &parting)];
-    Ok(table(&rows) + &plots(&figures) + &table(&times) + note)
+    Ok(table(&rows) + &plots_of(&figures) + &table(&times) + note)
 }

@@ -23,15 +23,24 @@ pub enum Hue {
     Red,
     /// A second one on the same scale.
     Green,
+    /// A third.
+    Orange,
+    /// A fourth.
+    Violet,
 }
 
 impl Hue {
+    /// The colours in which several of a kind are told apart, in this order.
+    pub const APART: [Hue; 6] = [Hue::Blue, Hue::Red, Hue::Green, Hue::Orange, Hue::Violet, Hue::Grey];
+
     const fn color(self) -> RGBColor {
         match self {
             Hue::Blue => RGBColor(0x2f, 0x6f, 0xb5),
             Hue::Grey => RGBColor(0x88, 0x88, 0x88),
             Hue::Red => RGBColor(0xc2, 0x41, 0x3b),
             Hue::Green => RGBColor(0x3a, 0x8f, 0x5c),
+            Hue::Orange => RGBColor(0xd0, 0x7a, 0x12),
+            Hue::Violet => RGBColor(0x8a, 0x5a, 0xc2),
         }
     }
 
@@ -42,6 +51,8 @@ impl Hue {
             Hue::Grey => "--grey",
             Hue::Red => "--red",
             Hue::Green => "--green",
+            Hue::Orange => "--orange",
+            Hue::Violet => "--violet",
         }
     }
 }
@@ -49,16 +60,18 @@ impl Hue {
 /// The colours by day and by night, and what makes drawn colours follow them.
 pub const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#fff;--card:#f7f7f5;--ink:#222;--soft:#666;--grid:#ddd;--blue:#2f6fb5;--grey:#888;\
---red:#c2413b;--green:#3a8f5c}\n\
+--red:#c2413b;--green:#3a8f5c;--orange:#d07a12;--violet:#8a5ac2}\n\
 @media(prefers-color-scheme:dark){:root{--paper:#15171a;--card:#1d2024;--ink:#e6e6e3;--soft:#a0a0a0;--grid:#3a3d42;\
---blue:#6aa7e8;--grey:#9a9a9a;--red:#ec7d75;--green:#6cc28e}}\n\
+--blue:#6aa7e8;--grey:#9a9a9a;--red:#ec7d75;--green:#6cc28e;--orange:#eaa04a;--violet:#b795e6}}\n\
 svg{display:block;width:100%;height:auto}\n\
 svg text,svg [fill=\"#222222\"]{fill:var(--ink)}\nsvg [stroke=\"#222222\"]{stroke:var(--ink)}\n\
 svg [stroke=\"#DDDDDD\"]{stroke:var(--grid)}\n\
 svg [fill=\"#2F6FB5\"]{fill:var(--blue)}\nsvg [stroke=\"#2F6FB5\"]{stroke:var(--blue)}\n\
 svg [fill=\"#888888\"]{fill:var(--grey)}\nsvg [stroke=\"#888888\"]{stroke:var(--grey)}\n\
 svg [fill=\"#C2413B\"]{fill:var(--red)}\nsvg [stroke=\"#C2413B\"]{stroke:var(--red)}\n\
-svg [fill=\"#3A8F5C\"]{fill:var(--green)}\nsvg [stroke=\"#3A8F5C\"]{stroke:var(--green)}\n";
+svg [fill=\"#3A8F5C\"]{fill:var(--green)}\nsvg [stroke=\"#3A8F5C\"]{stroke:var(--green)}\n\
+svg [fill=\"#D07A12\"]{fill:var(--orange)}\nsvg [stroke=\"#D07A12\"]{stroke:var(--orange)}\n\
+svg [fill=\"#8A5AC2\"]{fill:var(--violet)}\nsvg [stroke=\"#8A5AC2\"]{stroke:var(--violet)}\n";
 
 const WIDTH: u32 = 360;
 const HEIGHT: u32 = 240;
@@ -127,6 +140,9 @@ fn number(value: &f64) -> String {
 }
 
 /// A plot with bars and lines over the same axes. `top` is the greatest y, or the data's own.
+///
+/// # Errors
+/// [`PlotError`].
 pub fn plot(
     axes: Axes<'_>,
     bars: &[Bar],
@@ -134,24 +150,116 @@ pub fn plot(
     lines: &[Series],
     top: Option<f64>,
 ) -> Result<String, PlotError> {
-    let points = || lines.iter().flat_map(|series| series.points.iter().copied());
-    let xs = bars.iter().flat_map(|bar| [bar.0, bar.1]).chain(points().map(|point| point.0));
-    let (left, right) = xs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    let ys = bars.iter().map(|bar| bar.2).chain(points().map(|point| point.1));
+    let ys = bars.iter().map(|bar| bar.2).chain(points(lines).map(|point| point.1));
     let highest = top.unwrap_or_else(|| ys.fold(0.0, f64::max) * 1.05);
-    let (left, right) = if left < right { (left, right) } else { (0.0, 1.0) };
     let highest = if highest > 0.0 { highest } else { 1.0 };
+    draw(axes, bars, hue, lines, (0.0, highest), &number)
+}
+
+/// What the y axis of [`curves`] shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From 0 to the greatest value.
+    FromZero,
+    /// From the smallest value to the greatest, but for the few that lie far above all others, as at the start of
+    /// a training.
+    Fit,
+    /// The same in equal factors; values that are not above 0 are left out.
+    Log,
+}
+
+/// Share of the values of a [`Span::Fit`] that it shows at least.
+const SHOWN: f64 = 0.97;
+
+/// A plot of lines.
+///
+/// # Errors
+/// [`PlotError`].
+pub fn curves(axes: Axes<'_>, lines: &[Series], span: Span) -> Result<String, PlotError> {
+    let mut lines = lines.to_vec();
+    for line in &mut lines {
+        line.points.retain(|(x, y)| x.is_finite() && y.is_finite() && (span != Span::Log || *y > 0.0));
+        if span == Span::Log {
+            line.points.iter_mut().for_each(|point| point.1 = point.1.log10());
+        }
+    }
+    let mut ys: Vec<f64> = points(&lines).map(|point| point.1).collect();
+    ys.sort_by(f64::total_cmp);
+    let (Some(&lowest), Some(&most)) = (ys.first(), ys.last()) else {
+        return draw(axes, &[], Hue::Blue, &[], (0.0, 1.0), &number);
+    };
+    let nearly = ys[((ys.len() - 1) as f64 * SHOWN) as usize];
+    let highest = match span {
+        // Twice what nearly all need is not far above.
+        Span::Fit if most - lowest > 2.0 * (nearly - lowest) && nearly > lowest => nearly,
+        _ => most,
+    };
+    let room = match span {
+        Span::FromZero => 0.05 * highest.abs(),
+        _ => 0.05 * (highest - lowest),
+    };
+    // A level line still has a height to be drawn in.
+    let room = if room > 0.0 { room } else { (0.05 * highest.abs()).max(1e-9) };
+    let low = if span == Span::FromZero { lowest.min(0.0) } else { lowest - room };
+    let high = highest + room;
+    for line in &mut lines {
+        // Clipped, not left out: a line that leaves the plot is seen to.
+        line.points.iter_mut().for_each(|point| point.1 = point.1.min(high));
+    }
+    match span {
+        Span::Log => draw(axes, &[], Hue::Blue, &lines, (low, high), &|y| coarse(10f64.powf(*y))),
+        _ => draw(axes, &[], Hue::Blue, &lines, (low, high), &fine),
+    }
+}
+
+fn points(lines: &[Series]) -> impl Iterator<Item = (f64, f64)> + '_ {
+    lines.iter().flat_map(|series| series.points.iter().copied())
+}
+
+/// Numbers on the y axes of curves: as [`number`], with small ones in full.
+fn fine(value: &f64) -> String {
+    if value.abs() >= 1.0 || *value == 0.0 {
+        return number(value);
+    }
+    if value.abs() >= 1e-3 {
+        let text = format!("{value:.5}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    let text = format!("{value:.1e}");
+    text.replace(".0e", "e")
+}
+
+/// A number above 0 with two digits, as there are on an axis of equal factors.
+fn coarse(value: f64) -> String {
+    let text = format!("{value:.1e}");
+    match text.parse::<f64>() {
+        Ok(rounded) if (1e-3..1e5).contains(&rounded) => fine(&rounded),
+        _ => text.replace(".0e", "e"),
+    }
+}
+
+fn draw(
+    axes: Axes<'_>,
+    bars: &[Bar],
+    hue: Hue,
+    lines: &[Series],
+    (low, high): (f64, f64),
+    y_label: &dyn Fn(&f64) -> String,
+) -> Result<String, PlotError> {
+    let xs = bars.iter().flat_map(|bar| [bar.0, bar.1]).chain(points(lines).map(|point| point.0));
+    let (left, right) = xs.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    let (left, right) = if left < right { (left, right) } else { (0.0, 1.0) };
     drawn(axes.title, HEIGHT, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(6)
             .margin_right(14)
             .x_label_area_size(40)
-            .y_label_area_size(48)
-            .build_cartesian_2d(left..right, 0.0..highest)
+            .y_label_area_size(56)
+            .build_cartesian_2d(left..right, low..high)
             .map_err(failed)?;
         chart
             .configure_mesh()
-            .x_labels(7)
+            .x_labels(6)
             .y_labels(6)
             .x_desc(axes.x)
             .y_desc(axes.y)
@@ -161,7 +269,7 @@ pub fn plot(
             .label_style(("sans-serif", LETTERS).into_font().color(&INK))
             .axis_desc_style(("sans-serif", LETTERS).into_font().color(&INK))
             .x_label_formatter(&number)
-            .y_label_formatter(&number)
+            .y_label_formatter(y_label)
             .draw()
             .map_err(failed)?;
         let boxes = bars
@@ -200,6 +308,9 @@ pub struct Board<'a> {
 }
 
 /// Draws squares in the strength of their shares.
+///
+/// # Errors
+/// [`PlotError`].
 pub fn board(board: Board<'_>, hue: Hue) -> Result<String, PlotError> {
     let (files, ranks) = (i32::from(board.files.1).max(1), i32::from(board.ranks.1));
     let margin = 22;
@@ -246,7 +357,7 @@ mod tests {
     #[test]
     fn plots_use_the_colours_of_the_style_alone() {
         let bars = [(0.0, 1.0, 3.0), (1.0, 2.0, 1.5)];
-        let hues = [Hue::Blue, Hue::Grey, Hue::Red, Hue::Green];
+        let hues = Hue::APART;
         let lines: Vec<Series> = hues
             .into_iter()
             .flat_map(|hue| {
@@ -274,6 +385,11 @@ mod tests {
     #[test]
     fn nothing_can_be_plotted() {
         assert!(plot(AXES, &[], Hue::Blue, &[], None).is_ok());
+        for span in [Span::FromZero, Span::Fit, Span::Log] {
+            assert!(curves(AXES, &[], span).is_ok());
+            let level = Series { hue: Hue::Red, dots: false, points: vec![(1.0, 0.0), (2.0, 0.0)] };
+            assert!(curves(AXES, &[level], span).is_ok());
+        }
         let flat = [(5.0, 5.0, 0.0)];
         assert!(plot(AXES, &flat, Hue::Blue, &[], None).is_ok());
         assert!(
@@ -282,6 +398,26 @@ mod tests {
                 Hue::Blue
             )
             .is_ok()
+        );
+    }
+
+    #[test]
+    fn a_curve_shows_its_body() {
+        // A thousand values near 0.03 behind a first one of 5: the axis ends far below 5.
+        let points: Vec<(f64, f64)> = (0..1000)
+            .map(|x| (f64::from(x), if x == 0 { 5.0 } else { 0.03 - 1e-5 * f64::from(x) }))
+            .collect();
+        let line = Series { hue: Hue::Blue, dots: false, points };
+        let labels = |svg: &str| -> Vec<f64> {
+            svg.split("</text>").filter_map(|part| part.rsplit('\n').nth(1)?.trim().parse().ok()).collect()
+        };
+        let svg = curves(AXES, std::slice::from_ref(&line), Span::Fit).expect("drawn");
+        assert!(labels(&svg).contains(&0.02) && !labels(&svg).contains(&5.0), "{svg}");
+        let svg = curves(AXES, &[line], Span::FromZero).expect("drawn");
+        assert!(labels(&svg).contains(&5.0), "{svg}");
+        assert_eq!(
+            [0.03, 1e-5, 2.5e-4, 0.0, 3.0, 20_000.0].map(|value| fine(&value)),
+            ["0.03", "1e-5", "2.5e-4", "0", "3", "20k"]
         );
     }
 
