@@ -61,6 +61,10 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-train-train-help", "chuhe-train", &["train", "--help"]),
     ("chuhe-train-resume-help", "chuhe-train", &["resume", "--help"]),
     ("chuhe-train-export-help", "chuhe-train", &["export", "--help"]),
+    ("chuhe-train-validate-help", "chuhe-train", &["validate", "--help"]),
+    ("chuhe-train-inspect-help", "chuhe-train", &["inspect", "--help"]),
+    ("chuhe-train-report-help", "chuhe-train", &["report", "--help"]),
+    ("chuhe-train-error-no-run", "chuhe-train", &["report", "tests/data"]),
     (
         "chuhe-train-error-config",
         "chuhe-train",

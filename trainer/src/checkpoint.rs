@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RUN/manifest.json            what the run is: configuration, inputs with digests, program
-//! RUN/loss.csv                 the curve
+//! RUN/loss.csv                 the curve; what else there is to be watched: docs/watching.md
 //! RUN/checkpoints/step-000000001000/
 //!     weights.safetensors      every parameter, row-major f32
 //!     optimiser.safetensors    what the optimiser remembers of each: `NAME.first`, `NAME.second`, `NAME.slow`
@@ -17,6 +17,7 @@ use crate::data::source::{InputFile, hex};
 use crate::model::weights::{Parameter, StateTensor};
 use bincode::{Decode, Encode};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -172,7 +173,8 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     sync_folder(path.parent().unwrap_or(Path::new(".")))
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
+/// Writes a file and waits until it is on disk.
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     let mut file = File::create(path).map_err(io_at(path))?;
     file.write_all(bytes).map_err(io_at(path))?;
     file.sync_all().map_err(io_at(path))
@@ -202,14 +204,18 @@ impl Checkpoint {
         let parent = run.join("checkpoints");
         fs::create_dir_all(&parent).map_err(io_at(&parent))?;
         let folder = parent.join(format!("step-{:012}", self.state.step));
+        remove_partial(&parent)?;
         if !folder.join(MANIFEST).exists() {
             let partial = parent.join(format!("step-{:012}.partial", self.state.step));
-            if partial.exists() {
-                fs::remove_dir_all(&partial).map_err(io_at(&partial))?;
+            let written = fs::create_dir(&partial)
+                .map_err(io_at(&partial))
+                .and_then(|()| self.write_files(&partial))
+                .and_then(|()| fs::rename(&partial, &folder).map_err(io_at(&folder)));
+            if let Err(error) = written {
+                // As on a full disk, where what was begun only takes up room. The first error is the one to tell.
+                let _ = fs::remove_dir_all(&partial);
+                return Err(error);
             }
-            fs::create_dir(&partial).map_err(io_at(&partial))?;
-            self.write_files(&partial)?;
-            fs::rename(&partial, &folder).map_err(io_at(&folder))?;
             sync_folder(&parent)?;
         }
         let all = list(run)?;
@@ -232,7 +238,6 @@ impl Checkpoint {
     }
 
     fn write_files(&self, folder: &Path) -> Result<(), CheckpointError> {
-        let weights = self.parameters.iter().map(|p| (p.name.clone(), &p.shape, &p.weights[..]));
         let states = self.parameters.iter().flat_map(|p| {
             p.state
                 .iter()
@@ -243,7 +248,7 @@ impl Checkpoint {
         let state = bincode::encode_to_vec(&self.state, bincode_config())
             .map_err(|error| content(&folder.join(STATE), error))?;
         let files = [
-            (WEIGHTS, safetensors_bytes(weights).map_err(|e| content(&folder.join(WEIGHTS), e))?),
+            (WEIGHTS, weights_bytes(&self.parameters).map_err(|e| content(&folder.join(WEIGHTS), e))?),
             (OPTIMISER, safetensors_bytes(states).map_err(|e| content(&folder.join(OPTIMISER), e))?),
             (STATE, state),
             (POSITIONS, positions.into_bytes()),
@@ -293,13 +298,22 @@ impl Checkpoint {
 pub fn read_manifest(folder: &Path) -> Result<CheckpointManifest, CheckpointError> {
     let path = folder.join(MANIFEST);
     let bytes = fs::read(&path).map_err(io_at(&path))?;
-    let manifest: CheckpointManifest =
-        serde_json::from_slice(&bytes).map_err(|error| content(&path, error))?;
-    if manifest.run.format != FORMAT {
-        let what = format!("layout {}, this program reads {FORMAT}", manifest.run.format);
-        return Err(content(&path, what));
+    manifest_of(&bytes, |value| value.get("run")?.get("format")).map_err(|what| content(&path, what))
+}
+
+/// A manifest of this layout. The layout is looked at before anything else, since another one may have other fields.
+pub(crate) fn manifest_of<T: DeserializeOwned>(
+    bytes: &[u8],
+    format: impl FnOnce(&serde_json::Value) -> Option<&serde_json::Value>,
+) -> Result<T, String> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+    match format(&value) {
+        Some(found) if *found == FORMAT => serde_json::from_value(value).map_err(|error| error.to_string()),
+        Some(found) => {
+            Err(format!("layout {found}, this program reads {FORMAT}; use the program it was written by"))
+        }
+        None => Err(format!("says no layout; this program reads {FORMAT}")),
     }
-    Ok(manifest)
 }
 
 /// The checkpoint folder that `path` means: itself, or the newest of a run.
@@ -311,6 +325,17 @@ pub fn locate(path: &Path) -> Result<PathBuf, CheckpointError> {
         return Ok(path.to_path_buf());
     }
     list(path)?.pop().ok_or_else(|| CheckpointError::NotFound(path.to_path_buf()))
+}
+
+/// Takes away what killed runs have left half written.
+fn remove_partial(parent: &Path) -> Result<(), CheckpointError> {
+    for entry in fs::read_dir(parent).map_err(io_at(parent))? {
+        let path = entry.map_err(io_at(parent))?.path();
+        if path.extension().is_some_and(|extension| extension == "partial") {
+            fs::remove_dir_all(&path).map_err(io_at(&path))?;
+        }
+    }
+    Ok(())
 }
 
 /// The whole checkpoints of a run, oldest first.
@@ -343,6 +368,11 @@ fn read_checked(
     let found = hex(&Sha256::digest(&bytes));
     let expected = manifest.files.get(name).cloned().unwrap_or_default();
     if found == expected { Ok(bytes) } else { Err(CheckpointError::Digest { path, found, expected }) }
+}
+
+/// The weights of some parameters as a safetensors file.
+pub(crate) fn weights_bytes(parameters: &[Parameter]) -> Result<Vec<u8>, safetensors::SafeTensorError> {
+    safetensors_bytes(parameters.iter().map(|p| (p.name.clone(), &p.shape, &p.weights[..])))
 }
 
 fn safetensors_bytes<'a>(

@@ -3,24 +3,22 @@
 
 use crate::backend::cpu::kernel::{Kernel, KernelError, KernelKind};
 use crate::bench;
-use crate::checkpoint::{self, Checkpoint};
+use crate::commands::inspect::{InspectArgs, inspect};
+use crate::commands::report::{ReportArgs, report};
+use crate::commands::validate::{ValidateArgs, validate};
 use crate::config::Config;
 use crate::data::files::files;
 use crate::data::samples::Encoder;
-use crate::data::source::{Role, Source};
-use crate::data::{Location, Plan, speed};
+use crate::data::source::Source;
+use crate::data::{Plan, speed};
 use crate::export::{self, BOUND, Bound, ExportError};
-use crate::loss::Loss;
-use crate::material;
 use crate::model::net::{Net, NetChoice};
 use crate::model::{Model, ModelError};
 use crate::run::{self, Conduct, Outcome};
-use crate::validate::ValidationSet;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use nnue_format::Architecture;
 use nnue_format::net::Overwrite;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -48,10 +46,12 @@ enum Command {
     Resume(ResumeArgs),
     /// Quantise a checkpoint into a net file and prove it against the reference evaluator
     Export(ExportArgs),
-    /// Loss of a checkpoint on the validation games of record files
+    /// Loss of a checkpoint or net on the validation games of record files, by kinds of positions
     Validate(ValidateArgs),
-    /// Say what a checkpoint is
+    /// Say what a checkpoint or net is, or in what two checkpoints differ
     Inspect(InspectArgs),
+    /// Make one page of a run: curves, weights, activations, errors, calibration, pictures
+    Report(ReportArgs),
     /// Time the loader: decoding, filters, features, shuffle, batches
     BenchData(BenchDataArgs),
     /// Time the training step alone, on positions of random play
@@ -111,27 +111,6 @@ struct ExportArgs {
     #[arg(long, value_name = "CP", default_value_t = BOUND.worst)]
     max_worst_error: f64,
     /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-struct ValidateArgs {
-    /// A checkpoint, or a run for its newest
-    checkpoint: PathBuf,
-    /// Record files [default: those of the run]
-    #[arg(long, num_args = 1.., value_name = "FILE")]
-    data: Vec<PathBuf>,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-}
-
-#[derive(Args)]
-struct InspectArgs {
-    /// A checkpoint, or a run for its newest
-    checkpoint: PathBuf,
-    /// Print the manifest and state as JSON
     #[arg(long)]
     json: bool,
 }
@@ -213,8 +192,9 @@ impl Cli {
             Command::Train(args) => train(&args, kernel, commit),
             Command::Resume(args) => resume(&args, kernel, commit),
             Command::Export(args) => export(&args),
-            Command::Validate(args) => validate(&args, kernel),
+            Command::Validate(args) => validate(&args, &net_choice(kernel)),
             Command::Inspect(args) => inspect(&args),
+            Command::Report(args) => report(&args, &net_choice(kernel)),
             Command::BenchData(args) => bench_data(&args),
             Command::BenchStep(args) => bench_step(&args, kernel),
         }
@@ -261,15 +241,15 @@ fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<E
     Config::parse(&text).with_context(|| args.config.display().to_string())?;
     let outcome =
         run::start(&text, &args.data, &args.out, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
-    report(&outcome, args.json, args.stop_after)
+    print_outcome(&outcome, args.json, args.stop_after)
 }
 
 fn resume(args: &ResumeArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
     let outcome = run::resume(&args.run, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
-    report(&outcome, args.json, args.stop_after)
+    print_outcome(&outcome, args.json, args.stop_after)
 }
 
-fn report(outcome: &Outcome, json: bool, stop_after: Option<u64>) -> Result<ExitCode> {
+fn print_outcome(outcome: &Outcome, json: bool, stop_after: Option<u64>) -> Result<ExitCode> {
     if json {
         println!("{}", serde_json::to_string_pretty(outcome)?);
     } else {
@@ -313,83 +293,6 @@ fn export(args: &ExportArgs) -> Result<ExitCode> {
             exported.mean_error, exported.worst_error, exported.positions, bound.mean, bound.worst
         );
         println!("worst at   {}", exported.worst_fen);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn validate(args: &ValidateArgs, kernel: Option<KernelKind>) -> Result<ExitCode> {
-    let checkpoint = Checkpoint::read(&args.checkpoint)?;
-    let config = Config::parse(&checkpoint.run.config)?;
-    let arch = config.architecture()?;
-    let source = if args.data.is_empty() {
-        Source::reopen(&checkpoint.run.inputs, config.loader.skip_damage)?
-    } else {
-        // Of a run with validation files other files are taken whole, as those were.
-        let role = if config.validation.data.is_empty() { Role::default() } else { Role::Validation };
-        let files: Vec<_> = args.data.iter().map(|path| (role, Location::from(path.as_path()))).collect();
-        Source::open_all(&files, config.loader.skip_damage)?
-    };
-    let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
-    let set = ValidationSet::read(&plan, config.validation.max_positions)?;
-    let mut net = net_choice(kernel)(&arch, config.net.factorised, config.training.seed)?;
-    net.set_parameters(&checkpoint.parameters)?;
-    let loss = Loss::new(&config.loss, config.loss.lambda_end);
-    let validation = set.loss(&mut *net, &loss)?;
-    let material = material::fit(&set.batch.samples, &loss).map(|fit| fit.loss);
-    if args.json {
-        let value = json!({
-            "validation_loss": validation,
-            "material_validation_loss": material,
-            "positions": set.batch.len(),
-            "step": checkpoint.state.step,
-            "filters": set.counts,
-        });
-        println!("{}", serde_json::to_string_pretty(&value)?);
-    } else {
-        let optional = |loss: Option<f64>| loss.map_or("–".to_owned(), |loss| format!("{loss:.6}"));
-        println!(
-            "validation loss  {} (best fit of material alone: {})",
-            optional(validation),
-            optional(material)
-        );
-        println!("positions        {}; {}", set.batch.len(), set.counts);
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn inspect(args: &InspectArgs) -> Result<ExitCode> {
-    let folder = checkpoint::locate(&args.checkpoint)?;
-    let checkpoint = Checkpoint::read(&folder)?;
-    let state = &checkpoint.state;
-    if args.json {
-        let shapes: serde_json::Map<_, _> =
-            checkpoint.parameters.iter().map(|p| (p.name.clone(), json!(p.shape))).collect();
-        let value = json!({
-            "folder": folder,
-            "run": checkpoint.run,
-            "step": state.step,
-            "epoch": state.epoch,
-            "positions": state.positions,
-            "loss": state.recent.last(),
-            "validation_loss": state.validation.map(|(_, loss)| loss),
-            "parameters": shapes,
-        });
-        println!("{}", serde_json::to_string_pretty(&value)?);
-        return Ok(ExitCode::SUCCESS);
-    }
-    println!("checkpoint  {}", folder.display());
-    println!("net         {}", checkpoint.run.architecture);
-    println!("step        {} of {}, epoch {}", state.step, checkpoint.run.total_steps, state.epoch);
-    println!("positions   {}", state.positions);
-    println!("program     {} {}", checkpoint.run.program, checkpoint.run.commit);
-    for input in &checkpoint.run.inputs {
-        println!("input       {} ({} bytes, {})", input.path, input.bytes, input.sha256);
-    }
-    for parameter in &checkpoint.parameters {
-        let norm = parameter.weights.iter().map(|w| f64::from(*w).powi(2)).sum::<f64>().sqrt();
-        let largest = parameter.weights.iter().fold(0f32, |a, w| a.max(w.abs()));
-        let shape = format!("{:?}", parameter.shape);
-        println!("  {:<24} {shape:<14} norm {norm:10.4}  largest {largest:8.4}", parameter.name);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -64,6 +64,9 @@ pub struct Config {
     /// When and how many states are kept.
     #[serde(default)]
     pub checkpoint: CheckpointConfig,
+    /// What is written to be watched.
+    #[serde(default)]
+    pub watch: WatchConfig,
 }
 
 /// `[net]`
@@ -254,6 +257,16 @@ pub struct CheckpointConfig {
     pub keep: usize,
 }
 
+/// `[watch]`; changes no result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WatchConfig {
+    /// Write TensorBoard's event files.
+    pub tensorboard: bool,
+    /// Steps between two looks at weights, gradients and activations; 0 looks whenever the net is validated.
+    pub statistics_every_steps: u64,
+}
+
 fn yes() -> bool {
     true
 }
@@ -317,6 +330,12 @@ impl Default for ValidationConfig {
 impl Default for CheckpointConfig {
     fn default() -> Self {
         CheckpointConfig { every_steps: 1000, keep: 3 }
+    }
+}
+
+impl Default for WatchConfig {
+    fn default() -> Self {
+        WatchConfig { tensorboard: true, statistics_every_steps: 0 }
     }
 }
 

@@ -20,6 +20,7 @@ pub mod loader;
 pub mod location;
 pub mod packed;
 pub mod plan;
+pub mod restore;
 pub mod samples;
 pub mod share;
 pub mod skip;

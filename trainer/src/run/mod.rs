@@ -3,7 +3,8 @@
 //! [`start`] begins a run, or goes on with one that was begun by the same plan; [`resume`] goes on with one by its
 //! folder alone. Either way the numbers are those of an undisturbed run, bit for bit.
 
-mod curve;
+mod diverged;
+mod looks;
 mod session;
 
 use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
@@ -52,18 +53,20 @@ pub enum RunError {
         /// Why it cannot be used.
         what: String,
     },
-    /// The loss is not a number.
+    /// The loss or a weight is not a number.
     #[error(
-        "step {step}: the loss is {loss}; the run stops before this step changes a weight. Last good checkpoint: \
-         {last}. A lower learning rate or another filter may help"
+        "step {step}: {what}; the run stops here, and no checkpoint is written or deleted. Last good checkpoint: \
+         {last}. What is known of this step: {diagnosis}. A lower learning rate or another filter may help"
     )]
     NotFinite {
         /// The step, counted from 1.
         step: u64,
-        /// The loss.
-        loss: f64,
+        /// What is not a number.
+        what: String,
         /// The newest checkpoint, or a word that there is none.
         last: String,
+        /// The folder of the diagnosis, or why there is none.
+        diagnosis: String,
     },
 }
 
@@ -207,11 +210,32 @@ fn go_on(
     let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
     // A run killed before its first checkpoint begins again.
     let checkpoint = match checkpoint::locate(out) {
-        Ok(folder) => Some(Checkpoint::read(&folder)?),
+        Ok(folder) => Some(of_this_run(Checkpoint::read(&folder)?, &manifest, &folder)?),
         Err(CheckpointError::NotFound(_)) => None,
         Err(error) => return Err(error.into()),
     };
     session(out, manifest, config, plan, conduct, checkpoint)?.run()
+}
+
+/// A checkpoint of another run would be trained on without anybody's noticing, as far as its shapes fit.
+fn of_this_run(
+    checkpoint: Checkpoint,
+    manifest: &RunManifest,
+    folder: &Path,
+) -> Result<Checkpoint, RunError> {
+    let found = &checkpoint.run;
+    let what = if found.architecture_id != manifest.architecture_id {
+        let (found, expected) = (&found.architecture, &manifest.architecture);
+        format!("is a checkpoint of {found}, and this run trains {expected}")
+    } else if (&found.config, &found.inputs, found.total_steps)
+        != (&manifest.config, &manifest.inputs, manifest.total_steps)
+    {
+        "is a checkpoint of a run with another configuration or other data".to_owned()
+    } else {
+        return Ok(checkpoint);
+    };
+    let what = format!("{what}; take it out of this run's checkpoints");
+    Err(RunError::Folder { folder: folder.to_path_buf(), what })
 }
 
 fn session(
@@ -263,14 +287,14 @@ fn holds_something(folder: &Path) -> bool {
     fs::read_dir(folder).is_ok_and(|entries| entries.flatten().any(|entry| !is_left_over(&entry.file_name())))
 }
 
-fn read_manifest(out: &Path) -> Result<RunManifest, RunError> {
+/// The manifest of the run in `out`.
+///
+/// # Errors
+/// [`RunError::Folder`], also for one of another layout.
+pub fn read_manifest(out: &Path) -> Result<RunManifest, RunError> {
     let path = out.join(MANIFEST);
     let wrong = |what: String| RunError::Folder { folder: out.to_path_buf(), what };
     let bytes = fs::read(&path).map_err(|error| wrong(format!("{MANIFEST}: {error}")))?;
-    let manifest: RunManifest =
-        serde_json::from_slice(&bytes).map_err(|error| wrong(format!("{MANIFEST}: {error}")))?;
-    if manifest.format != FORMAT {
-        return Err(wrong(format!("layout {}, this program reads {FORMAT}", manifest.format)));
-    }
-    Ok(manifest)
+    checkpoint::manifest_of(&bytes, |value| value.get("format"))
+        .map_err(|what| wrong(format!("{MANIFEST}: {what}")))
 }

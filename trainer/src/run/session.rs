@@ -1,6 +1,7 @@
 //! The loop of steps.
 
-use super::curve::{Curve, Row};
+use super::diverged::Divergence;
+use super::looks::{Clock, LookError, Looks, gradient_norms};
 use super::{Conduct, Outcome, RESULT, RunError};
 use crate::backend::cpu::AdamStep;
 use crate::checkpoint::{self, Checkpoint, CheckpointError, RunManifest, State};
@@ -12,10 +13,11 @@ use crate::model::net::Net;
 use crate::optim::schedule;
 use crate::progress::{Progress, Shown};
 use crate::validate::ValidationSet;
+use crate::watch::Row;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Steps whose mean is given as the training loss.
 const RECENT: usize = 100;
@@ -32,14 +34,11 @@ pub(super) struct Session {
     pending: VecDeque<usize>,
     validation: ValidationSet,
     state: State,
-    curve: Curve,
+    looks: Looks,
     progress: Progress,
     started: Instant,
-    /// Time spent waiting for batches, and in all steps together with it.
-    waiting: Duration,
-    stepping: Duration,
-    /// Positions trained on in this call.
-    trained: u64,
+    /// Work and time of this call.
+    clock: Clock,
     /// What the filters did to an epoch.
     pub(super) counts: Option<FilterCounts>,
     last_checkpoint: Option<PathBuf>,
@@ -64,7 +63,7 @@ impl Session {
         validation: ValidationSet,
         state: State,
     ) -> Result<Session, RunError> {
-        let curve = Curve::open(out, state.step, manifest.total_steps)?;
+        let looks = Looks::open(out, &config, &manifest, state.step)?;
         let progress = Progress::start(state.step, conduct.quiet);
         Ok(Session {
             out: out.to_path_buf(),
@@ -76,12 +75,10 @@ impl Session {
             pending: VecDeque::new(),
             validation,
             state,
-            curve,
+            looks,
             progress,
             started: Instant::now(),
-            waiting: Duration::ZERO,
-            stepping: Duration::ZERO,
-            trained: 0,
+            clock: Clock::default(),
             counts: None,
             last_checkpoint: None,
         })
@@ -141,10 +138,10 @@ impl Session {
             let batch = loader.next_batch()?;
             let waited = began.elapsed();
             self.step(&batch)?;
-            self.waiting += waited;
-            self.stepping += began.elapsed();
-            self.trained += batch.len() as u64;
-            if let Some(end) = self.after_step()? {
+            self.clock.waiting += waited;
+            self.clock.stepping += began.elapsed();
+            self.clock.trained += batch.len() as u64;
+            if let Some(end) = self.after_step(&batch)? {
                 return Ok(end);
             }
         }
@@ -156,8 +153,12 @@ impl Session {
         let divisor = self.config.training.batch_size;
         self.net.gradients(batch, &loss, divisor)?;
         self.pending.push_back(batch.len());
+        // Before the losses are asked for, which are a part of what was gathered.
+        if self.looks.due(step + 1) {
+            self.looks.note_gradients(&mut *self.net)?;
+        }
         // On the CPU the loss is known before it changes a weight; other devices see to that themselves.
-        self.note_losses(step + 1, false)?;
+        self.note_losses(step + 1, false, batch)?;
         let rate = schedule::learning_rate(&self.config.learning_rate, step, total);
         let adam = &self.config.optimiser;
         let betas = (adam.beta1, adam.beta2);
@@ -169,16 +170,16 @@ impl Session {
         Ok(())
     }
 
-    /// Takes in the losses that are known by now, or with `wait` those of all steps up to number `step`.
-    fn note_losses(&mut self, step: u64, wait: bool) -> Result<(), RunError> {
-        let keep = RECENT.max(self.curve.every as usize);
+    /// Takes in the losses that are known by now, or with `wait` those of all steps up to number `step`, whose
+    /// batch is `batch`.
+    fn note_losses(&mut self, step: u64, wait: bool, batch: &Batch) -> Result<(), RunError> {
+        let keep = RECENT.max(self.looks.every as usize);
         for sum in self.net.losses(wait)? {
-            let step = step + 1 - self.pending.len() as u64;
+            let of = step + 1 - self.pending.len() as u64;
             let mean = sum / self.pending.pop_front().unwrap_or(1) as f64;
             if !mean.is_finite() {
-                let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
-                let last = last.map_or("none yet".to_owned(), |path| path.display().to_string());
-                return Err(RunError::NotFinite { step, loss: mean, last });
+                let batch = if of == step { Some(batch) } else { None };
+                return Err(self.diverged(of, format!("the loss is {mean}"), batch));
             }
             if self.state.recent.len() == keep {
                 self.state.recent.remove(0);
@@ -189,7 +190,7 @@ impl Session {
     }
 
     /// Validation, curve, checkpoint and progress where they are due; `Some` when the run ends here.
-    fn after_step(&mut self) -> Result<Option<End>, RunError> {
+    fn after_step(&mut self, batch: &Batch) -> Result<Option<End>, RunError> {
         let step = self.state.step;
         let complete = step == self.manifest.total_steps;
         let stopped = self.conduct.interrupted.load(Ordering::Relaxed)
@@ -202,27 +203,73 @@ impl Session {
             None
         };
         let checkpoint = end.is_some() || step.is_multiple_of(self.config.checkpoint.every_steps);
-        let row = complete || step.is_multiple_of(self.curve.every);
+        let row = complete || step.is_multiple_of(self.looks.every);
+        let look = self.looks.due(step);
         let mut validated = None;
-        if checkpoint || row || step.is_multiple_of(self.config.validation.every_steps) {
-            self.note_losses(step, true)?;
+        if checkpoint || row || look || step.is_multiple_of(self.config.validation.every_steps) {
+            self.note_losses(step, true, batch)?;
         }
         if complete || step.is_multiple_of(self.config.validation.every_steps) {
             let loss = self.final_loss();
             validated = self.validation.loss(&mut *self.net, &loss)?;
             if let Some(loss) = validated {
+                if !loss.is_finite() {
+                    return Err(self.diverged(step, format!("the validation loss is {loss}"), Some(batch)));
+                }
                 self.state.validation = Some((step, loss));
             }
         }
-        if row || validated.is_some() {
+        let statistics = match look.then(|| self.looks.look(&*self.net, batch)) {
+            None => None,
+            Some(Ok(statistics)) => Some(statistics),
+            Some(Err(LookError::Model(error))) => return Err(error.into()),
+            Some(Err(LookError::Weights(error))) => return Err(error.into()),
+            Some(Err(error)) => return Err(self.diverged(step, error.to_string(), Some(batch))),
+        };
+        if row || validated.is_some() || look {
             let row = self.row(validated);
-            self.curve.add(&row)?;
+            self.looks.add(row, self.clock, statistics.as_ref())?;
         }
         self.show();
         if checkpoint {
-            self.checkpoint()?;
+            match self.checkpoint() {
+                Err(RunError::Checkpoint(error @ CheckpointError::NotFinite { .. })) => {
+                    return Err(self.diverged(step, error.to_string(), Some(batch)));
+                }
+                other => other?,
+            }
         }
         Ok(end)
+    }
+
+    /// Writes down what is known of a step in which something is no number, and gives the error that ends the run.
+    fn diverged(&mut self, step: u64, what: String, batch: Option<&Batch>) -> RunError {
+        let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
+        let gradients = gradient_norms(&mut *self.net).unwrap_or_default();
+        let (before, total) = (step.saturating_sub(1), self.manifest.total_steps);
+        let written = self.net.parameters().map_err(|error| error.to_string()).and_then(|parameters| {
+            let divergence = Divergence {
+                run: &self.out,
+                manifest: &self.manifest,
+                state: &self.state,
+                step,
+                what: what.clone(),
+                lambda: schedule::lambda(&self.config.loss, before, total),
+                learning_rate: schedule::learning_rate(&self.config.learning_rate, before, total),
+                last_good: last.clone(),
+                batch,
+                architecture: self.net.architecture(),
+                parameters: &parameters,
+                gradients,
+            };
+            divergence.write().map_err(|error| error.to_string())
+        });
+        let diagnosis = match written {
+            Ok(folder) => folder.display().to_string(),
+            Err(error) => format!("not written ({error})"),
+        };
+        let last = last.map_or("none yet".to_owned(), |path| path.display().to_string());
+        RunError::NotFinite { step, what, last, diagnosis }
     }
 
     /// The loss that validation is judged by: λ as at the run's end.
@@ -243,19 +290,20 @@ impl Session {
             epoch: self.state.epoch,
             positions: self.state.positions,
             lambda: schedule::lambda(&self.config.loss, step - 1, total),
-            rate: schedule::learning_rate(&self.config.learning_rate, step - 1, total),
-            loss: self.mean_recent(self.curve.every as usize),
-            validation,
+            learning_rate: schedule::learning_rate(&self.config.learning_rate, step - 1, total),
+            loss: self.mean_recent(self.looks.every as usize),
+            validation_loss: validation,
             seconds: self.started.elapsed().as_secs_f64(),
+            ..Row::default()
         }
     }
 
     fn rate(&self) -> f64 {
-        self.trained as f64 / self.stepping.as_secs_f64().max(1e-9)
+        self.clock.trained as f64 / self.clock.stepping.as_secs_f64().max(1e-9)
     }
 
     fn waiting_share(&self) -> f64 {
-        self.waiting.as_secs_f64() / self.stepping.as_secs_f64().max(1e-9)
+        self.clock.waiting.as_secs_f64() / self.clock.stepping.as_secs_f64().max(1e-9)
     }
 
     fn show(&mut self) {
@@ -277,6 +325,7 @@ impl Session {
             parameters: self.net.parameters()?,
             positions: self.validation.fens.clone(),
         };
+        self.looks.sync()?;
         self.last_checkpoint = Some(checkpoint.write(&self.out, self.config.checkpoint.keep)?);
         Ok(())
     }

@@ -2,7 +2,10 @@
 
 mod batches;
 mod kernels;
+mod kills;
 mod nets;
+mod refusals;
 mod runs;
 mod selection;
 mod support;
+mod watching;

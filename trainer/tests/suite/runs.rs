@@ -1,15 +1,11 @@
 //! Whole runs: the same twice, in two parts, stopped by a NaN; checkpoints and exports.
 
-use crate::support::record_file;
+use crate::support::{conduct, numbers, record_file};
 use nnue_format::net::Overwrite;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use trainer::backend::cpu::kernel::KernelKind;
 use trainer::checkpoint::{self, Checkpoint, CheckpointError};
 use trainer::export::{BOUND, Bound, ExportError, export};
-use trainer::model::Model;
-use trainer::run::{self, Conduct, Outcome, RunError};
+use trainer::run::{self, Outcome, RunError};
 
 const CONFIG: &str = "
 [net]
@@ -30,18 +26,6 @@ random_skip = 0.1
 every_steps = 8
 keep = 2
 ";
-
-fn conduct(stop_after: Option<u64>) -> Conduct {
-    Conduct {
-        net: Arc::new(|arch, factorised, seed| {
-            Ok(Box::new(Model::new(arch, factorised, seed, KernelKind::best())))
-        }),
-        interrupted: Arc::new(AtomicBool::new(false)),
-        stop_after,
-        commit: "test".to_owned(),
-        quiet: true,
-    }
-}
 
 struct Runs {
     folder: tempfile::TempDir,
@@ -66,20 +50,6 @@ impl Runs {
 
 fn newest(run: &Path) -> PathBuf {
     checkpoint::locate(run).unwrap()
-}
-
-/// The files of a run's newest checkpoint that hold numbers, and its curve without the times.
-fn numbers(run: &Path) -> Vec<Vec<u8>> {
-    let folder = newest(run);
-    let mut files: Vec<Vec<u8>> =
-        ["weights.safetensors", "optimiser.safetensors", "state.bin", "positions.fen"]
-            .iter()
-            .map(|name| std::fs::read(folder.join(name)).unwrap())
-            .collect();
-    let curve = std::fs::read_to_string(run.join("loss.csv")).unwrap();
-    let curve: Vec<&str> = curve.lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
-    files.push(curve.join("\n").into_bytes());
-    files
 }
 
 #[test]
@@ -151,6 +121,56 @@ fn a_nan_stops_at_its_step_and_keeps_the_last_good_checkpoint() {
     assert!(matches!(stopped, RunError::NotFinite { step: 10, .. }), "{stopped}");
     assert!(stopped.to_string().contains("step-000000000009"), "{stopped}");
     assert_eq!(numbers(&out), before, "nothing was written after it");
+    let diagnosis = diagnosis(&out, 10);
+    assert_eq!(
+        (&diagnosis["seed"], &diagnosis["epoch"], &diagnosis["batch"]),
+        (&3.into(), &1.into(), &9.into())
+    );
+    let positions = std::fs::read_to_string(out.join("diverged/step-000000000010/positions.tsv")).unwrap();
+    assert_eq!(positions.lines().count(), 151, "the heading and the batch");
+    let fen = positions.lines().nth(77).unwrap().split('\t').next().unwrap();
+    xiangqi::Position::from_fen(fen).unwrap();
+    let bad: Vec<&str> = diagnosis["weights"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|part| part["not_finite"] != 0)
+        .map(|part| part["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(bad, ["stack0.out.weight"], "the last of the file");
+}
+
+#[test]
+fn an_absurd_learning_rate_stops_the_run_and_keeps_the_last_good_checkpoint() {
+    let runs = Runs::new();
+    let out = runs.out("run");
+    // Beyond f32: the step itself is no number. The warm-up stays below until its last step.
+    let config =
+        CONFIG.replace("start = 3e-3", "start = 5e38").replace("warmup_steps = 2", "warmup_steps = 0");
+    let config = config.replace("every_steps = 8", "every_steps = 1");
+    let stopped = run::start(&config, &runs.data, &out, conduct(None)).unwrap_err();
+    let RunError::NotFinite { step, what, last, diagnosis: folder } = &stopped else { panic!("{stopped}") };
+    assert!(what.contains("NaN") || what.contains("inf"), "{what}");
+    assert!(Path::new(folder).join("weights.safetensors").exists(), "{folder}");
+    let diagnosis = diagnosis(&out, *step);
+    assert_eq!(diagnosis["what"].as_str().unwrap(), what);
+    assert!(diagnosis["gradients"].as_array().is_some_and(|parts| !parts.is_empty()));
+    match checkpoint::locate(&out) {
+        Ok(good) => {
+            assert_eq!(last, &good.display().to_string());
+            let good = Checkpoint::read(&good).unwrap();
+            assert!(good.parameters.iter().all(|p| p.weights.iter().all(|w| w.is_finite())));
+        }
+        Err(error) => assert!(last == "none yet" && matches!(error, CheckpointError::NotFound(_)), "{error}"),
+    }
+    // Once more is the same once more.
+    let again = run::resume(&out, conduct(None)).unwrap_err();
+    assert!(matches!(again, RunError::NotFinite { step: found, .. } if found == *step), "{again}");
+}
+
+fn diagnosis(run: &Path, step: u64) -> serde_json::Value {
+    let path = run.join(format!("diverged/step-{step:012}/diverged.json"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 /// Makes the last float of a checkpoint's weights a NaN and the manifest agree.

@@ -5,10 +5,15 @@ use nnue_format::record::{GameRecord, Header, Outcome, PlyFlags, PlyRecord, Reas
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trainer::backend::cpu::kernel::KernelKind;
 use trainer::chance::below;
 use trainer::data::samples::{Encoder, MATERIAL_KINDS};
 use trainer::data::synthetic::random_play;
 use trainer::data::{Batch, Samples};
+use trainer::model::Model;
+use trainer::run::Conduct;
 use xiangqi::judge::RuleSet;
 use xiangqi::{Position, Score};
 
@@ -123,4 +128,62 @@ pub(crate) fn relative(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
     let difference = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
     difference / b.iter().map(|b| b.abs()).fold(1e-30, f32::max)
+}
+
+/// The files of a run's newest checkpoint that hold numbers, and what it wrote to be watched, without times.
+pub(crate) fn numbers(run: &Path) -> Vec<Vec<u8>> {
+    let folder = trainer::checkpoint::locate(run).unwrap();
+    let mut files: Vec<Vec<u8>> =
+        ["weights.safetensors", "optimiser.safetensors", "state.bin", "positions.fen"]
+            .iter()
+            .map(|name| std::fs::read(folder.join(name)).unwrap())
+            .collect();
+    let mut rows = trainer::watch::read_curve(run).unwrap();
+    for row in &mut rows {
+        (row.positions_per_second, row.waiting, row.seconds) = (None, None, 0.0);
+    }
+    files.push(format!("{rows:?}").into_bytes());
+    files.push(format!("{:?}", events(run)).into_bytes());
+    files
+}
+
+/// The steps and values of a run's event files, in their order, without speeds.
+pub(crate) fn events(run: &Path) -> Vec<(i64, Vec<trainer::watch::proto::Value>)> {
+    use trainer::watch::event_file::{files, read};
+    use trainer::watch::proto::What;
+    let mut found = Vec::new();
+    for path in files(&run.join(trainer::watch::EVENTS)).unwrap() {
+        let (events, error) = read(&std::fs::read(path).unwrap());
+        assert_eq!(error, None);
+        for (event, _) in events {
+            if let Some(What::Summary(mut summary)) = event.what {
+                summary.value.retain(|value| !value.tag.starts_with("speed/"));
+                found.push((event.step, summary.value));
+            }
+        }
+    }
+    found
+}
+
+/// A run by the best kernel, without progress.
+pub(crate) fn conduct(stop_after: Option<u64>) -> Conduct {
+    Conduct {
+        net: Arc::new(|arch, factorised, seed| {
+            Ok(Box::new(Model::new(arch, factorised, seed, KernelKind::best())))
+        }),
+        interrupted: Arc::new(AtomicBool::new(false)),
+        stop_after,
+        commit: "test".to_owned(),
+        quiet: true,
+    }
+}
+
+/// Begins a run, or goes on with it.
+pub(crate) fn start_config(
+    config: &str,
+    data: &[PathBuf],
+    out: &Path,
+    stop_after: Option<u64>,
+) -> Result<trainer::run::Outcome, trainer::run::RunError> {
+    trainer::run::start(config, data, out, conduct(stop_after))
 }
