@@ -2,6 +2,7 @@
 
 use crate::backend::cpu::kernel::{AdamStep, Kernel};
 use crate::chance::{Purpose, generator, shuffle};
+use crate::clock::{Lap, Spent};
 use crate::config::LossConfig;
 use crate::data::batch::Place;
 use crate::data::samples::Encoder;
@@ -42,9 +43,15 @@ pub struct StepBench {
     pub positions_per_second: f64,
     /// Milliseconds of the median step.
     pub milliseconds: f64,
-    /// Milliseconds of the parts in a mean step: feature transformer forward, dense layers, sorting by feature, feature
-    /// transformer backward, update.
+    /// Positions a second of processor time, all threads together; mean step.
+    pub positions_per_cpu_second: f64,
+    /// Milliseconds of processor time of the mean step.
+    pub cpu_milliseconds: f64,
+    /// Milliseconds on the wall clock of the parts of a mean step: feature transformer forward, dense layers, sorting by
+    /// bucket and feature, feature transformer backward, update.
     pub parts: [f64; 5],
+    /// The same by processor time of all threads.
+    pub cpu_parts: [f64; 5],
     /// Mean loss of the first and of the last batch, to see that it learns.
     pub losses: [f64; 2],
 }
@@ -75,21 +82,26 @@ pub fn step(
     let mut times = Vec::new();
     let mut losses = [0.0; 2];
     const WARM_UP: usize = 2;
+    let mut clock = Lap::start();
     for number in 0..steps + WARM_UP {
         if number == WARM_UP {
             model.parts = Default::default();
+            clock = Lap::start();
         }
         let batch = &batches[number % BATCHES];
         let began = Instant::now();
         let sum = model.gradients(batch, &loss, batch_size)?;
-        let update = Instant::now();
+        let mut update = Lap::start();
         model.update(&AdamStep::at(number as u64 + 1, 1e-3, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY))?;
-        model.parts.update += update.elapsed();
+        update.end(&mut model.parts.update);
         times.push(began.elapsed().as_secs_f64());
         losses[usize::from(number > 0)] = sum / batch_size as f64;
     }
+    let mut whole = Spent::default();
+    clock.end(&mut whole);
     let parts = &model.parts;
     let parts = [parts.forward, parts.dense, parts.sort, parts.backward, parts.update];
+    let cpu = whole.cpu.as_secs_f64();
     let mut times = times.split_off(WARM_UP);
     times.sort_by(f64::total_cmp);
     let median = times[times.len() / 2];
@@ -101,7 +113,10 @@ pub fn step(
         steps,
         positions_per_second: batch_size as f64 / median,
         milliseconds: median * 1e3,
-        parts: parts.map(|time| time.as_secs_f64() * 1e3 / steps as f64),
+        positions_per_cpu_second: (batch_size * steps) as f64 / cpu.max(1e-9),
+        cpu_milliseconds: cpu * 1e3 / steps as f64,
+        parts: parts.map(|part| part.wall.as_secs_f64() * 1e3 / steps as f64),
+        cpu_parts: parts.map(|part| part.cpu.as_secs_f64() * 1e3 / steps as f64),
         losses,
     })
 }

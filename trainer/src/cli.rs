@@ -339,8 +339,13 @@ fn bench_step(args: &BenchStepArgs, kernel: Option<KernelKind>) -> Result<ExitCo
             "step    {:.1} ms for {} positions: {:.0} positions/s",
             result.milliseconds, result.batch_size, result.positions_per_second
         );
-        for (name, ms) in bench::PARTS.iter().zip(result.parts) {
-            println!("  {name:<12} {ms:8.1} ms");
+        println!(
+            "        {:.1} ms of processor time: {:.0} positions a processor second",
+            result.cpu_milliseconds, result.positions_per_cpu_second
+        );
+        println!("  part          wall ms   cpu ms");
+        for ((name, wall), cpu) in bench::PARTS.iter().zip(result.parts).zip(result.cpu_parts) {
+            println!("  {name:<12} {wall:8.1} {cpu:8.1}");
         }
     }
     Ok(ExitCode::SUCCESS)

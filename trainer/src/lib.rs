@@ -13,6 +13,7 @@ pub mod calibrate;
 pub mod chance;
 pub mod checkpoint;
 pub mod cli;
+pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod data;

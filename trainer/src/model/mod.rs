@@ -18,8 +18,9 @@ pub mod weights;
 
 use crate::backend::cpu::kernel::{AdamStep, Kernel, KernelError, Pieces, TILE};
 use crate::backend::cpu::rows::RowsError;
-use crate::backend::cpu::{AlignedVec, ByFeature, SparseRows, tile, transformer};
+use crate::backend::cpu::{AlignedVec, ByFeature, Grouped, tile, transformer};
 use crate::chance::{Purpose, generator, symmetric};
+use crate::clock::{Lap, Spent};
 use crate::data::Batch;
 use crate::loss::Loss;
 use crate::optim::Param;
@@ -29,7 +30,6 @@ use nnue_format::arch::{Activation, Architecture};
 use nnue_format::quant::{FT_CLIP, clip};
 use rayon::prelude::*;
 use shared::{ReadOnly, lend, slice, slice_mut};
-use std::time::{Duration, Instant};
 use table::Table;
 use tch::{Device, Kind, TchError, Tensor};
 use thiserror::Error;
@@ -65,6 +65,7 @@ pub struct Model {
     pub psqt: Option<Table>,
     /// Everything behind it.
     pub dense: Dense,
+    grouped: Grouped,
     by_feature: ByFeature,
     /// Clipped sums of a chunk, `[positions, 2 L1]`.
     x: Tensor,
@@ -82,15 +83,15 @@ pub struct Model {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parts {
     /// Feature transformer, forward.
-    pub forward: Duration,
+    pub forward: Spent,
     /// Dense layers, forward and backward.
-    pub dense: Duration,
+    pub dense: Spent,
     /// Sorting indices by feature.
-    pub sort: Duration,
+    pub sort: Spent,
     /// Feature transformer, backward.
-    pub backward: Duration,
+    pub backward: Spent,
     /// Optimiser.
-    pub update: Duration,
+    pub update: Spent,
 }
 
 /// What one dense task gives back.
@@ -144,6 +145,7 @@ impl Model {
             bias,
             psqt,
             dense,
+            grouped: Grouped::default(),
             by_feature: ByFeature::default(),
             x: Tensor::zeros([chunk as i64, 2 * l1 as i64], options),
             psqt_sums: AlignedVec::zeros(psqt_len),
@@ -175,9 +177,11 @@ impl Model {
         for start in (0..batch.len()).step_by(self.chunk) {
             let end = (start + self.chunk).min(batch.len());
             let rows = rows.slice(2 * start, 2 * end);
-            let clock = Instant::now();
-            self.transform(&rows)?;
-            let clock = lap(clock, &mut self.parts.forward);
+            let mut clock = Lap::start();
+            self.grouped.rebuild(&rows, self.arch.features().slot_count());
+            clock.end(&mut self.parts.sort);
+            self.transform()?;
+            clock.end(&mut self.parts.forward);
             let pieces = self.dense_pieces(batch, loss, divisor, start, end)?;
             for piece in &pieces {
                 total += piece.loss;
@@ -185,12 +189,12 @@ impl Model {
                     self.dense.gather(*stack, gradients)?;
                 }
             }
-            let clock = lap(clock, &mut self.parts.dense);
-            self.by_feature.rebuild(&rows);
-            let clock = lap(clock, &mut self.parts.sort);
+            clock.end(&mut self.parts.dense);
+            self.by_feature.rebuild(&self.grouped);
+            clock.end(&mut self.parts.sort);
             self.backward(&pieces)?;
             self.psqt_backward(batch, &pieces, start)?;
-            lap(clock, &mut self.parts.backward);
+            clock.end(&mut self.parts.backward);
         }
         Ok(total)
     }
@@ -217,7 +221,9 @@ impl Model {
         let mut outputs = Vec::with_capacity(batch.len());
         for start in (0..batch.len()).step_by(self.chunk) {
             let end = (start + self.chunk).min(batch.len());
-            self.transform(&rows.slice(2 * start, 2 * end))?;
+            let rows = rows.slice(2 * start, 2 * end);
+            self.grouped.rebuild(&rows, self.arch.features().slot_count());
+            self.transform()?;
             let this = ReadOnly::new(&*self);
             let parts: Result<Vec<Vec<f32>>, TchError> = ranges(start, end)
                 .into_par_iter()
@@ -250,14 +256,15 @@ impl Model {
         Ok(())
     }
 
-    /// Forward pass of the feature transformer into `x` and `psqt_sums`.
-    fn transform(&mut self, rows: &SparseRows<'_>) -> Result<(), TchError> {
+    /// Forward pass of the feature transformer of the rows in `grouped` into `x` and `psqt_sums`.
+    fn transform(&mut self) -> Result<(), TchError> {
         let x = slice_mut(&mut self.x)?;
         let (kernel, merged) = (&*self.kernel, self.table.merged());
-        transformer::forward(kernel, merged, &self.bias.weights, rows, x, Some(FT_CLIP));
+        let grouped = &self.grouped;
+        transformer::forward(kernel, merged, &self.bias.weights, grouped, x, Some(FT_CLIP));
         if let Some(psqt) = &self.psqt {
             let none = AlignedVec::zeros(tile::padded(psqt.columns()));
-            transformer::forward(kernel, psqt.merged(), &none, rows, &mut self.psqt_sums, None);
+            transformer::forward(kernel, psqt.merged(), &none, grouped, &mut self.psqt_sums, None);
         }
         Ok(())
     }
@@ -371,6 +378,7 @@ impl Model {
         transformer::backward(
             kernel,
             &self.by_feature,
+            &self.grouped,
             x,
             pieces,
             table_gradient,
@@ -401,7 +409,8 @@ impl Model {
         let mut no_bias = vec![0.0; stride];
         let pieces = Pieces { pieces: &[&*gradient], rows_each: rows.max(1), stride };
         let kernel = &*self.kernel;
-        transformer::backward(kernel, &self.by_feature, &[], pieces, psqt.gradient(), &mut no_bias, None);
+        let (by_feature, grouped) = (&self.by_feature, &self.grouped);
+        transformer::backward(kernel, by_feature, grouped, &[], pieces, psqt.gradient(), &mut no_bias, None);
         Ok(())
     }
 }
@@ -413,13 +422,6 @@ const FIRST_SHARED: f32 = 0.03;
 const FIRST_OWN_BESIDE_SHARED: f32 = 0.003;
 /// Sums start inside what is not clipped, nearer to its lower end.
 const FIRST_BIAS: f32 = 0.25;
-
-/// Adds the time since `clock` to `part` and starts the clock again.
-fn lap(clock: Instant, part: &mut Duration) -> Instant {
-    let now = Instant::now();
-    *part += now - clock;
-    now
-}
 
 fn ranges(start: usize, end: usize) -> Vec<Range> {
     (start..end)

@@ -4,7 +4,7 @@ use crate::support::{arch, batch, floats, relative};
 use tch::Tensor;
 use trainer::backend::cpu::kernel::{AdamSlices, Kernel, KernelKind, Pieces, TILE};
 use trainer::backend::cpu::scalar::Scalar;
-use trainer::backend::cpu::{AdamStep, AlignedVec, ByFeature, backward, forward, tile};
+use trainer::backend::cpu::{AdamStep, AlignedVec, ByFeature, Grouped, backward, forward, tile};
 use trainer::backend::reference;
 use trainer::data::Batch;
 use trainer::model::table::Table;
@@ -27,11 +27,11 @@ struct Passed {
     bias_gradient: AlignedVec,
 }
 
-/// Forward and backward with pieces of `rows_each` rows.
+/// Forward and backward with pieces of `rows_each` rows, worked on by groups of `group` features.
 fn pass(
     kernel: &dyn Kernel,
     batch: &Batch,
-    features: usize,
+    (features, group): (usize, usize),
     out: &[f32],
     rows_each: usize,
     clip: Option<f32>,
@@ -39,14 +39,16 @@ fn pass(
     let (weights, bias) = weights(features);
     let rows = batch.rows(features).unwrap();
     let mut x = AlignedVec::zeros(rows.len() * COLUMNS);
-    forward(kernel, &tile::from_rows(&weights, features, COLUMNS), &bias, &rows, &mut x, clip);
+    let mut grouped = Grouped::default();
+    grouped.rebuild(&rows, group);
+    forward(kernel, &tile::from_rows(&weights, features, COLUMNS), &bias, &grouped, &mut x, clip);
     let mut by_feature = ByFeature::default();
-    by_feature.rebuild(&rows);
+    by_feature.rebuild(&grouped);
     let pieces: Vec<&[f32]> = out.chunks(rows_each * COLUMNS).collect();
     let pieces = Pieces { pieces: &pieces, rows_each, stride: COLUMNS };
     let mut gradient = AlignedVec::zeros(features * COLUMNS);
     let mut bias_gradient = AlignedVec::zeros(COLUMNS);
-    backward(kernel, &by_feature, &x, pieces, &mut gradient, &mut bias_gradient, clip);
+    backward(kernel, &by_feature, &grouped, &x, pieces, &mut gradient, &mut bias_gradient, clip);
     Passed { x, gradient, bias_gradient }
 }
 
@@ -70,7 +72,7 @@ fn transformer_equals_embedding_bag() {
         let gradients = Tensor::run_backward(&[&loss], &[&w, &b], false, false);
         let values = |t: &Tensor| Vec::<f32>::try_from(t.detach().reshape([-1])).unwrap();
         for kernel in vector_kernels() {
-            let found = pass(&*kernel, &batch, features, &out, 128, clip);
+            let found = pass(&*kernel, &batch, (features, arch.features().slot_count()), &out, 128, clip);
             let name = kernel.name();
             assert!(relative(&found.x, &values(&expected)) < 1e-5, "{name} forward, {text}");
             let gradient = tile::to_rows(&found.gradient, features, COLUMNS);
@@ -95,15 +97,20 @@ fn vector_kernels_equal_the_scalar_one_bit_for_bit() {
     out[77] = f32::NAN;
     let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
     for clip in [Some(CLIP), None] {
-        let expected = pass(&Scalar, &batch, arch.inputs(), &out, 64, clip);
+        let sorted = (arch.inputs(), arch.features().slot_count());
+        let expected = pass(&Scalar, &batch, sorted, &out, 64, clip);
         for kernel in vector_kernels() {
-            let found = pass(&*kernel, &batch, arch.inputs(), &out, 64, clip);
+            let found = pass(&*kernel, &batch, sorted, &out, 64, clip);
             assert_eq!(bits(&found.x), bits(&expected.x), "{} forward", kernel.name());
             assert_eq!(bits(&found.gradient), bits(&expected.gradient), "{} gradient", kernel.name());
             assert_eq!(bits(&found.bias_gradient), bits(&expected.bias_gradient), "{} bias", kernel.name());
             // How the gradient is cut into pieces does not matter.
-            let whole = pass(&*kernel, &batch, arch.inputs(), &out, 2 * batch.len(), clip);
+            let whole = pass(&*kernel, &batch, sorted, &out, 2 * batch.len(), clip);
             assert_eq!(bits(&whole.gradient), bits(&expected.gradient), "{} in one piece", kernel.name());
+            // Nor in which order the rows are worked on.
+            let unsorted = pass(&*kernel, &batch, (arch.inputs(), arch.inputs()), &out, 64, clip);
+            assert_eq!(bits(&unsorted.gradient), bits(&expected.gradient), "{} unsorted", kernel.name());
+            assert_eq!(bits(&unsorted.bias_gradient), bits(&expected.bias_gradient), "{}", kernel.name());
         }
     }
     for kernel in vector_kernels() {
@@ -187,6 +194,24 @@ fn a_factor_is_a_second_row_and_the_merged_weight_is_clipped() {
     }
     assert!(at_limit > 10, "{at_limit} weights were clipped");
     assert!(table.gradient().iter().all(|g| *g == 0.0), "the gradient is zeroed");
+}
+
+#[test]
+fn rows_are_worked_on_bucket_by_bucket() {
+    let arch = arch("half-ka-hm-ab 2x128-8-8-1");
+    let slots = arch.features().slot_count();
+    let batch = batch(&arch, 5, 300);
+    let rows = batch.rows(arch.inputs()).unwrap();
+    let mut grouped = Grouped::default();
+    grouped.rebuild(&rows, slots);
+    // The same by a stable sort.
+    let bucket = |row: u32| usize::from(rows.row(row as usize)[0]) / slots;
+    let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
+    expected.sort_by_key(|&row| bucket(row));
+    assert_eq!(grouped.rows(), expected);
+    assert!((0..rows.len()).all(|place| grouped.row(place) == rows.row(expected[place] as usize)));
+    assert!(bucket(expected[0]) < bucket(expected[rows.len() - 1]), "several buckets occur");
+    assert!(grouped.places().iter().enumerate().all(|(row, &place)| expected[place as usize] == row as u32));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "allocation with a chosen alignment and huge-page advice")]
 //! A zeroed `f32` buffer with the alignment vector loads and huge pages want.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
@@ -26,7 +26,7 @@ impl AlignedVec {
     pub fn zeros(len: usize) -> AlignedVec {
         let layout = Self::layout(len);
         // SAFETY: the layout's size is not zero (see `layout`).
-        let raw = unsafe { alloc_zeroed(layout) }.cast::<f32>();
+        let raw = unsafe { alloc(layout) }.cast::<f32>();
         let Some(start) = NonNull::new(raw) else { handle_alloc_error(layout) };
         #[cfg(target_os = "linux")]
         if layout.size() >= HUGE_PAGE {
@@ -34,6 +34,9 @@ impl AlignedVec {
             // costs only speed.
             unsafe { libc::madvise(raw.cast(), layout.size(), libc::MADV_HUGEPAGE) };
         }
+        // Not alloc_zeroed: it would touch every page before the advice is given, and small pages would stay.
+        // SAFETY: `raw` points to layout.size() bytes of ours, and zero bytes are zero floats.
+        unsafe { raw.cast::<u8>().write_bytes(0, layout.size()) };
         AlignedVec { start, len }
     }
 

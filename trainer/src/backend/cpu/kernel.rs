@@ -4,7 +4,7 @@
 //! Every method works on one tile, 32 columns of the feature transformer. [`super::scalar::Scalar`] says what
 //! each means; the vector backends do the same sums in the same order and give the same bits.
 
-use super::rows::{ByFeature, SparseRows};
+use super::rows::{ByFeature, Grouped};
 use super::scalar::Scalar;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -137,32 +137,35 @@ pub trait Kernel: Send + Sync {
     /// Its name on command lines.
     fn name(&self) -> &'static str;
 
-    /// `out[r] = clamp(bias + Σ weights[f] for f in rows[r], 0, clip)`; without the clamp when `clip` is none.
+    /// `out[r] = clamp(bias + Σ weights[f] for f in row r, 0, clip)`; without the clamp when `clip` is none.
     /// `weights` is one tile, `[features][TILE]`.
     fn forward(
         &self,
         weights: &[f32],
         bias: &[f32; TILE],
-        rows: &SparseRows<'_>,
+        rows: &Grouped,
         out: &mut Stripe<'_>,
         clip: Option<f32>,
     );
 
-    /// Copies columns `column..column + TILE` of the gradient into `packed` (`[rows][TILE]`), zero where the
-    /// activation (same columns of `x`, a matrix of `gradient.stride` columns) is not strictly between 0 and `clip`,
-    /// and adds the rows to `bias_gradient`. With no `clip` nothing is masked and `x` is not read.
+    /// Copies columns `column..column + TILE` of the gradient into `packed` (`[rows][TILE]`, each row at its place in
+    /// `rows`), zero where the activation (same columns of `x`, a matrix of `gradient.stride` columns) is not strictly
+    /// between 0 and `clip`, and adds the rows in rising order to `bias_gradient`. With no `clip` nothing is masked and
+    /// `x` is not read.
     fn mask(
         &self,
         x: &[f32],
         gradient: Pieces<'_>,
+        rows: &Grouped,
         column: usize,
         packed: &mut [f32],
         bias_gradient: &mut [f32; TILE],
         clip: Option<f32>,
     );
 
-    /// `gradient[f] += Σ packed[r] for r in by_feature[f]`, in rising order of rows.
-    fn gather(&self, by_feature: &ByFeature, packed: &[f32], gradient: &mut [f32]);
+    /// `gradient[f] += Σ packed[p] for p in by_feature[f]`, in rising order of places. `rows` is what
+    /// `by_feature` was made of.
+    fn gather(&self, by_feature: &ByFeature, rows: &Grouped, packed: &[f32], gradient: &mut [f32]);
 
     /// One Adam update; the slices must have one length (the shortest counts).
     fn adam(&self, state: AdamSlices<'_>, step: &AdamStep);

@@ -1,7 +1,7 @@
 //! The plain kernel: what the vector kernels must equal, bit for bit.
 
 use super::kernel::{AdamSlices, AdamStep, Kernel, Pieces, Stripe, TILE, tile_at};
-use super::rows::{ByFeature, SparseRows};
+use super::rows::{ByFeature, Grouped};
 
 /// Plain Rust loops.
 pub struct Scalar;
@@ -15,13 +15,13 @@ impl Kernel for Scalar {
         &self,
         weights: &[f32],
         bias: &[f32; TILE],
-        rows: &SparseRows<'_>,
+        rows: &Grouped,
         out: &mut Stripe<'_>,
         clip: Option<f32>,
     ) {
-        for row in 0..rows.len() {
+        for (place, &row) in rows.rows().iter().enumerate() {
             let mut sum = *bias;
-            for &feature in rows.row(row) {
+            for &feature in rows.row(place) {
                 let weight = tile_at(weights, usize::from(feature) * TILE);
                 for k in 0..TILE {
                     sum[k] += weight[k];
@@ -32,7 +32,7 @@ impl Kernel for Scalar {
                     *value = clamp(*value, clip);
                 }
             }
-            *out.row(row) = sum;
+            *out.row(row as usize) = sum;
         }
     }
 
@@ -40,12 +40,15 @@ impl Kernel for Scalar {
         &self,
         x: &[f32],
         gradient: Pieces<'_>,
+        rows: &Grouped,
         column: usize,
         packed: &mut [f32],
         bias_gradient: &mut [f32; TILE],
         clip: Option<f32>,
     ) {
-        for (row, packed) in packed.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+        let (tiles, _) = packed.as_chunks_mut::<TILE>();
+        for (row, &place) in rows.places().iter().enumerate() {
+            let packed = &mut tiles[place as usize];
             *packed = *gradient.row(row, column);
             if let Some(clip) = clip {
                 let active = tile_at(x, row * gradient.stride + column);
@@ -61,10 +64,10 @@ impl Kernel for Scalar {
         }
     }
 
-    fn gather(&self, by_feature: &ByFeature, packed: &[f32], gradient: &mut [f32]) {
+    fn gather(&self, by_feature: &ByFeature, _rows: &Grouped, packed: &[f32], gradient: &mut [f32]) {
         for (feature, sum) in gradient.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-            for &row in by_feature.rows_of(feature) {
-                let part = tile_at(packed, row as usize * TILE);
+            for &place in by_feature.places_of(feature) {
+                let part = tile_at(packed, place as usize * TILE);
                 for k in 0..TILE {
                     sum[k] += part[k];
                 }

@@ -3,7 +3,7 @@
 
 use super::aligned::AlignedVec;
 use super::kernel::{Kernel, Pieces, Stripe, TILE};
-use super::rows::{ByFeature, SparseRows};
+use super::rows::{ByFeature, Grouped};
 use rayon::prelude::*;
 use std::cell::RefCell;
 
@@ -28,7 +28,7 @@ pub fn forward(
     kernel: &dyn Kernel,
     weights: &[f32],
     bias: &[f32],
-    rows: &SparseRows<'_>,
+    rows: &Grouped,
     out: &mut [f32],
     clip: Option<f32>,
 ) {
@@ -59,10 +59,12 @@ thread_local! {
 /// Adds the gradient of a chunk to `gradient` (tile-major like the weights) and `bias_gradient`.
 ///
 /// `x` is what [`forward`] wrote; `pieces` is the gradient with respect to it. The order of the sums does not
-/// depend on the number of threads, nor on how a batch is cut into chunks.
+/// depend on the number of threads, nor on how a batch is cut into chunks: rows that share a feature share a bucket,
+/// so grouping keeps them in rising order.
 pub fn backward(
     kernel: &dyn Kernel,
     by_feature: &ByFeature,
+    rows: &Grouped,
     x: &[f32],
     pieces: Pieces<'_>,
     gradient: &mut [f32],
@@ -81,8 +83,8 @@ pub fn backward(
                     *packed = AlignedVec::zeros(needed);
                 }
                 let packed = &mut packed[..needed];
-                kernel.mask(x, pieces, tile * TILE, packed, bias_gradient, clip);
-                kernel.gather(by_feature, packed, gradient);
+                kernel.mask(x, pieces, rows, tile * TILE, packed, bias_gradient, clip);
+                kernel.gather(by_feature, rows, packed, gradient);
             });
         },
     );

@@ -2,7 +2,7 @@
 //! 512-bit vectors: sixteen floats each, two to a tile.
 
 use super::super::kernel::{AdamSlices, AdamStep, Kernel, Pieces, Stripe, TILE};
-use super::super::rows::{ByFeature, SparseRows};
+use super::super::rows::{ByFeature, Grouped};
 use super::super::scalar;
 use std::arch::x86_64::*;
 
@@ -32,7 +32,7 @@ impl Kernel for Avx512 {
         &self,
         weights: &[f32],
         bias: &[f32; TILE],
-        rows: &SparseRows<'_>,
+        rows: &Grouped,
         out: &mut Stripe<'_>,
         clip: Option<f32>,
     ) {
@@ -44,24 +44,39 @@ impl Kernel for Avx512 {
         &self,
         x: &[f32],
         gradient: Pieces<'_>,
+        rows: &Grouped,
         column: usize,
         packed: &mut [f32],
         bias_gradient: &mut [f32; TILE],
         clip: Option<f32>,
     ) {
         // SAFETY: self exists, so the CPU has the instructions.
-        unsafe { mask(x, gradient, column, packed, bias_gradient, clip) }
+        unsafe { mask(x, gradient, rows, column, packed, bias_gradient, clip) }
     }
 
-    fn gather(&self, by_feature: &ByFeature, packed: &[f32], gradient: &mut [f32]) {
+    fn gather(&self, by_feature: &ByFeature, rows: &Grouped, packed: &[f32], gradient: &mut [f32]) {
         // SAFETY: self exists, so the CPU has the instructions.
-        unsafe { gather(by_feature, packed, gradient) }
+        unsafe { gather(by_feature, rows, packed, gradient) }
     }
 
     fn adam(&self, state: AdamSlices<'_>, step: &AdamStep) {
         // SAFETY: self exists, so the CPU has the instructions.
         unsafe { adam(state, step) }
     }
+}
+
+/// Reads tiles that are about to be needed in no order: in order the processor fetches them far faster.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn read_ahead(tiles: &[[f32; TILE]]) {
+    let mut any = _mm512_setzero_ps();
+    for tile in tiles {
+        for line in tile.as_chunks::<16>().0 {
+            // SAFETY: a line is at least as long as a vector.
+            any = _mm512_or_ps(any, unsafe { _mm512_loadu_ps(line.as_ptr()) });
+        }
+    }
+    std::hint::black_box(any);
 }
 
 #[inline]
@@ -95,31 +110,31 @@ fn add(a: [__m512; N], b: [__m512; N]) -> [__m512; N] {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn forward(
-    weights: &[f32],
-    bias: &[f32; TILE],
-    rows: &SparseRows<'_>,
-    out: &mut Stripe<'_>,
-    clip: Option<f32>,
-) {
+fn forward(weights: &[f32], bias: &[f32; TILE], rows: &Grouped, out: &mut Stripe<'_>, clip: Option<f32>) {
     let (weights, _) = weights.as_chunks::<TILE>();
     assert!(weights.len() >= rows.features() && out.rows() >= rows.len(), "a tile holds every feature");
     let zero = _mm512_setzero_ps();
     let bias = load(bias);
-    for row in 0..rows.len() {
-        let mut sum = bias;
-        for &feature in rows.row(row) {
-            // SAFETY: SparseRows keeps feature < features, and features <= weights.len() was asserted.
-            sum = add(sum, load(unsafe { weights.get_unchecked(usize::from(feature)) }));
+    for (bucket, places) in rows.buckets().enumerate() {
+        if rows.pays_to_read_ahead(&places) {
+            let end = ((bucket + 1) * rows.group()).min(weights.len());
+            read_ahead(&weights[bucket * rows.group()..end]);
         }
-        if let Some(clip) = clip {
-            let clip = _mm512_set1_ps(clip);
-            for value in &mut sum {
-                // In this order of operands a NaN stays a NaN.
-                *value = _mm512_max_ps(zero, _mm512_min_ps(clip, *value));
+        for place in places {
+            let mut sum = bias;
+            for &feature in rows.row(place) {
+                // SAFETY: Grouped keeps feature < features, and features <= weights.len() was asserted.
+                sum = add(sum, load(unsafe { weights.get_unchecked(usize::from(feature)) }));
             }
+            if let Some(clip) = clip {
+                let clip = _mm512_set1_ps(clip);
+                for value in &mut sum {
+                    // In this order of operands a NaN stays a NaN.
+                    *value = _mm512_max_ps(zero, _mm512_min_ps(clip, *value));
+                }
+            }
+            store(out.row(rows.rows()[place] as usize), sum);
         }
-        store(out.row(row), sum);
     }
 }
 
@@ -127,6 +142,7 @@ fn forward(
 fn mask(
     x: &[f32],
     gradient: Pieces<'_>,
+    rows: &Grouped,
     column: usize,
     packed: &mut [f32],
     bias_gradient: &mut [f32; TILE],
@@ -134,7 +150,8 @@ fn mask(
 ) {
     let zero = _mm512_setzero_ps();
     let mut bias = load(bias_gradient);
-    for (row, packed) in packed.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+    let (tiles, _) = packed.as_chunks_mut::<TILE>();
+    for (row, &place) in rows.places().iter().enumerate() {
         let mut part = load(gradient.row(row, column));
         if let Some(clip) = clip {
             let clip = _mm512_set1_ps(clip);
@@ -146,26 +163,32 @@ fn mask(
             }
         }
         bias = add(bias, part);
-        store(packed, part);
+        store(&mut tiles[place as usize], part);
     }
     store(bias_gradient, bias);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-fn gather(by_feature: &ByFeature, packed: &[f32], gradient: &mut [f32]) {
+fn gather(by_feature: &ByFeature, rows: &Grouped, packed: &[f32], gradient: &mut [f32]) {
     let (packed, _) = packed.as_chunks::<TILE>();
     assert!(packed.len() >= by_feature.row_count(), "every row was packed");
-    for (feature, sum) in gradient.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-        let rows = by_feature.rows_of(feature);
-        if rows.is_empty() {
-            continue;
+    let tiles = gradient.as_chunks_mut::<TILE>().0.chunks_mut(rows.group());
+    for ((bucket, places), tiles) in rows.buckets().enumerate().zip(tiles) {
+        if rows.pays_to_read_ahead(&places) {
+            read_ahead(&packed[places]);
         }
-        let mut total = load(sum);
-        for &row in rows {
-            // SAFETY: ByFeature keeps row < row_count, and row_count <= packed.len() was asserted.
-            total = add(total, load(unsafe { packed.get_unchecked(row as usize) }));
+        for (slot, sum) in tiles.iter_mut().enumerate() {
+            let places = by_feature.places_of(bucket * rows.group() + slot);
+            if places.is_empty() {
+                continue;
+            }
+            let mut total = load(sum);
+            for &place in places {
+                // SAFETY: ByFeature keeps place < row_count, and row_count <= packed.len() was asserted.
+                total = add(total, load(unsafe { packed.get_unchecked(place as usize) }));
+            }
+            store(sum, total);
         }
-        store(sum, total);
     }
 }
 
