@@ -13,9 +13,14 @@ use std::path::{Path, PathBuf};
 /// system, and a tenth of a step goes into page faults.
 pub fn keep_memory() {
     #[cfg(target_env = "gnu")]
-    for (parameter, value) in [(libc::M_MMAP_THRESHOLD, 1 << 30), (libc::M_TRIM_THRESHOLD, i32::MAX)] {
-        // SAFETY: mallopt takes two numbers and changes nothing but malloc's own policy; if it fails, only speed is lost.
-        unsafe { libc::mallopt(parameter, value) };
+    {
+        // glibc refuses a larger one (half of what a thread's heap may hold).
+        const GREATEST: i32 = 32 << 20;
+        for (parameter, value) in [(libc::M_MMAP_THRESHOLD, GREATEST), (libc::M_TRIM_THRESHOLD, i32::MAX)] {
+            // SAFETY: mallopt takes two numbers and changes nothing but malloc's own policy; if it fails, only speed is
+            // lost.
+            unsafe { libc::mallopt(parameter, value) };
+        }
     }
 }
 

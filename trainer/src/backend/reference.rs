@@ -1,8 +1,9 @@
-//! The feature transformer as anyone would write it: torch's `embedding_bag` under autograd.
+//! The net as anyone would write it: torch's `embedding_bag` and linear layers under autograd.
 //!
 //! Slow and obvious; the kernels of [`super::cpu`] are measured against it.
 
 use super::cpu::SparseRows;
+use nnue_format::quant::HIDDEN_CLIP;
 use tch::{Kind, TchError, Tensor};
 
 /// `clamp(bias + Σ weights[f], 0, clip)` for every row, no clamp without `clip`; `weights` is `[features, columns]`, `bias` `[columns]`, the result
@@ -31,4 +32,23 @@ pub fn transform(
         Some(clip) => sums.f_clamp(0.0, f64::from(clip)),
         None => Ok(sums),
     }
+}
+
+/// The outputs `[rows, 1]` of one stack for clipped sums `x`, `[rows, 2 L1]`; `layers` are its six parameters in the
+/// order of [`crate::model::dense::LAYERS`].
+///
+/// # Errors
+/// What torch reports.
+pub fn dense(x: &Tensor, layers: &[Tensor], pairwise: bool) -> Result<Tensor, TchError> {
+    let inputs = if pairwise {
+        let halves = x.f_view([x.size()[0], 2, 2, -1])?;
+        halves.f_select(2, 0)?.f_mul(&halves.f_select(2, 1)?)?.f_view([x.size()[0], -1])?
+    } else {
+        x.shallow_clone()
+    };
+    let layer = |x: &Tensor, i: usize| x.f_linear(&layers[i], Some(&layers[i + 1]));
+    let limit = f64::from(HIDDEN_CLIP);
+    let hidden = layer(&inputs, 0)?.f_clamp(0.0, limit)?;
+    let hidden = layer(&hidden, 2)?.f_clamp(0.0, limit)?;
+    layer(&hidden, 4)
 }

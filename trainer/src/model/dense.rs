@@ -1,14 +1,13 @@
-//! The layers behind the feature transformer, as leaf tensors under torch's autograd; a set for each output stack.
+//! The parameters of the layers behind the feature transformer; a set for each output stack.
 
-use super::shared::{slice, slice_mut};
 use crate::backend::cpu::AlignedVec;
-use crate::backend::cpu::kernel::{AdamSlices, AdamStep, Kernel};
+use crate::backend::cpu::dense::{Shape, Stack, StackGradients};
+use crate::backend::cpu::kernel::{AdamStep, Kernel};
 use crate::chance::symmetric;
-use crate::optim::History;
+use crate::optim::Param;
 use nnue_format::arch::Architecture;
-use nnue_format::quant::{HIDDEN_CLIP, clip};
+use nnue_format::quant::clip;
 use rand_core::Rng;
-use tch::{TchError, Tensor};
 
 /// The six parameters of a stack, in this order everywhere.
 pub const LAYERS: [&str; 6] =
@@ -27,36 +26,10 @@ const LIMITS: [f32; 6] = [
 /// First dense weights are within ± this / √inputs: half the usual, since all inputs are positive.
 const FIRST_SIZE: f32 = 0.5;
 
-/// A parameter that autograd reads: a leaf tensor, and the optimiser's state beside it.
-pub struct Leaf {
-    /// The weights.
-    pub tensor: Tensor,
-    /// The gradient gathered for the next update.
-    pub gradient: AlignedVec,
-    /// The optimiser's state.
-    pub history: History,
-}
-
-impl Leaf {
-    fn new(weights: &[f32], shape: &[i64]) -> Leaf {
-        let tensor = Tensor::from_slice(weights).view(shape).set_requires_grad(true);
-        Leaf { tensor, gradient: AlignedVec::zeros(weights.len()), history: History::new(weights.len()) }
-    }
-
-    /// Adds to the gathered gradient.
-    fn gather(&mut self, gradient: &Tensor) -> Result<(), TchError> {
-        let contiguous = gradient.f_contiguous()?;
-        for (sum, part) in self.gradient.iter_mut().zip(slice(&contiguous)?) {
-            *sum += part;
-        }
-        Ok(())
-    }
-}
-
 /// The dense layers of all stacks.
 pub struct Dense {
     /// `[stack][layer]`, layers as in [`LAYERS`].
-    pub stacks: Vec<Vec<Leaf>>,
+    pub stacks: Vec<Vec<Param>>,
 }
 
 /// Shapes of the six parameters of one stack, in the order of [`LAYERS`].
@@ -79,45 +52,30 @@ impl Dense {
                 _ => vec![0.0; shape.iter().product()],
             })
             .collect();
-        let stack = || {
-            let pairs = first.iter().zip(&shapes);
-            pairs.map(|(w, s)| Leaf::new(w, &s.iter().map(|&n| n as i64).collect::<Vec<_>>())).collect()
-        };
+        let stack = || first.iter().map(|w| Param::new(AlignedVec::from_slice(w))).collect();
         Dense { stacks: (0..arch.stack_count()).map(|_| stack()).collect() }
     }
 
-    /// The output `[n, 1]` of one stack for inputs `[n, dense inputs]`.
-    ///
-    /// # Errors
-    /// What torch reports.
-    pub fn forward(&self, stack: usize, inputs: &Tensor) -> Result<Tensor, TchError> {
-        let layers = &self.stacks[stack];
-        let layer = |x: &Tensor, i: usize| x.f_linear(&layers[i].tensor, Some(&layers[i + 1].tensor));
-        let limit = f64::from(HIDDEN_CLIP);
-        let hidden = layer(inputs, 0)?.f_clamp(0.0, limit)?;
-        let hidden = layer(&hidden, 2)?.f_clamp(0.0, limit)?;
-        layer(&hidden, 4)
+    /// The weights of every stack in the orders in which kernels read them.
+    pub fn packed(&self, shape: Shape) -> Vec<Stack> {
+        let packed =
+            |stack: &Vec<Param>| Stack::new(shape, std::array::from_fn(|layer| &stack[layer].weights[..]));
+        self.stacks.iter().map(packed).collect()
     }
 
-    /// Adds gradients of one stack, in the order of [`LAYERS`].
-    ///
-    /// # Errors
-    /// What torch reports.
-    pub fn gather(&mut self, stack: usize, gradients: &[Tensor]) -> Result<(), TchError> {
-        self.stacks[stack].iter_mut().zip(gradients).try_for_each(|(leaf, g)| leaf.gather(g))
+    /// Adds gradients of one stack.
+    pub fn gather(&mut self, stack: usize, gradients: &StackGradients) {
+        for (param, part) in self.stacks[stack].iter_mut().zip(&gradients.layers) {
+            for (sum, part) in param.gradient.iter_mut().zip(part) {
+                *sum += part;
+            }
+        }
     }
 
     /// One Adam update of every parameter, clipped to what an exported net can hold.
-    ///
-    /// # Errors
-    /// What torch reports.
-    pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep) -> Result<(), TchError> {
-        for leaf in self.stacks.iter_mut().flatten().enumerate() {
-            let (place, Leaf { tensor, gradient, history: History { first, second, .. } }) = leaf;
-            let step = AdamStep { limit: LIMITS[place % LIMITS.len()], ..*step };
-            let weights = slice_mut(tensor)?;
-            kernel.adam(AdamSlices { weights, gradient, first, second }, &step);
+    pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep) {
+        for (place, param) in self.stacks.iter_mut().flatten().enumerate() {
+            param.update(kernel, &AdamStep { limit: LIMITS[place % LIMITS.len()], ..*step });
         }
-        Ok(())
     }
 }

@@ -1,9 +1,9 @@
-//! The net as it is trained: a feature transformer of our own in front of dense layers under autograd.
+//! The net as it is trained on the CPU: every layer by kernels of our own; torch gives the loss and its gradient.
 //!
 //! ```text
-//! rows ─ forward kernel ─► x (clipped sums, a leaf) ─ torch ─► output ─► loss
-//!          ▲                                                             │
-//!   merged table ◄─ Adam, clip ◄─ backward kernel ◄─ gradient of x ◄──────┘
+//! rows ─ transformer ─► x (clipped sums) ─ dense layers ─► output ─ torch ─► loss
+//!          ▲                                                                  │
+//!   merged table ◄─ Adam, clip ◄─ transformer ◄─ packed ◄─ dense layers ◄─────┘
 //! ```
 //!
 //! A batch is walked in chunks; the dense part of a chunk in pieces of [`PIECE`] positions, a rayon task each, torch
@@ -16,9 +16,10 @@ pub mod shared;
 pub mod table;
 pub mod weights;
 
-use crate::backend::cpu::kernel::{AdamStep, Kernel, KernelError, Pieces, TILE};
+use crate::backend::cpu::dense::{Hidden, Inputs, Scattered, Shape, Stack, StackGradients};
+use crate::backend::cpu::kernel::{AdamStep, Kernel, KernelError, TILE};
 use crate::backend::cpu::rows::RowsError;
-use crate::backend::cpu::{AlignedVec, ByFeature, Grouped, tile, transformer};
+use crate::backend::cpu::{AlignedVec, ByFeature, Grouped, transformer};
 use crate::chance::{Purpose, generator, symmetric};
 use crate::clock::{Lap, Spent};
 use crate::data::Batch;
@@ -26,12 +27,12 @@ use crate::loss::Loss;
 use crate::optim::Param;
 use dense::Dense;
 use net::Gathered;
-use nnue_format::arch::{Activation, Architecture};
+use nnue_format::arch::Architecture;
 use nnue_format::quant::{FT_CLIP, clip};
 use rayon::prelude::*;
-use shared::{ReadOnly, lend, slice, slice_mut};
+use shared::{lend, slice};
 use table::Table;
-use tch::{Device, Kind, TchError, Tensor};
+use tch::{TchError, Tensor};
 use thiserror::Error;
 
 /// Positions of one dense task.
@@ -67,11 +68,15 @@ pub struct Model {
     pub dense: Dense,
     grouped: Grouped,
     by_feature: ByFeature,
-    /// Clipped sums of a chunk, `[positions, 2 L1]`.
-    x: Tensor,
-    /// PSQT sums of a chunk and their gradient, `[2 positions][padded stacks]`.
+    /// The dense layers as kernels read them; empty when their weights have changed since.
+    stacks: Vec<Stack>,
+    /// Clipped sums of a chunk, `[positions][2 L1]`.
+    x: AlignedVec,
+    /// The gradient of the sums, `[L1 / TILE][2 positions][TILE]`, rows at their places in `grouped`.
+    packed: AlignedVec,
+    /// PSQT sums of a chunk, `[2 positions][TILE]`, and their gradient, rows at their places.
     psqt_sums: AlignedVec,
-    psqt_gradient: AlignedVec,
+    psqt_packed: AlignedVec,
     chunk: usize,
     /// The summed loss of the last step, until it is asked for.
     last_loss: Option<f64>,
@@ -96,13 +101,22 @@ pub struct Parts {
 
 /// What one dense task gives back.
 struct Piece {
+    /// Summed.
     loss: f64,
-    /// Of the activations, `[n, 2 L1]`.
-    x: Tensor,
-    /// Of the PSQT value, `[n, 1]`.
-    psqt: Option<Tensor>,
-    /// Of the dense layers of the stacks that occur.
-    dense: Vec<(usize, Vec<Tensor>)>,
+    /// Gradients of the outputs, and so of the PSQT values.
+    outputs: Vec<f32>,
+    /// Of the dense layers of the stacks that occur, rising.
+    stacks: Vec<(usize, StackGradients)>,
+    /// Of the feature transformer's biases.
+    ft_bias: Vec<f32>,
+}
+
+/// The outputs of one piece and what its backward pass needs.
+struct Forward {
+    /// For each run of one stack: (stack, first position in the batch, end), and its hidden layers.
+    runs: Vec<((usize, usize, usize), Hidden)>,
+    /// `[positions]`, PSQT values included.
+    outputs: Vec<f32>,
 }
 
 /// One piece's work: positions `start..end` of the batch, which begin at `chunk_start` in the buffers.
@@ -136,8 +150,7 @@ impl Model {
         });
         let dense = Dense::new(arch, &mut rng);
         let chunk = PIECE * (2 * rayon::current_num_threads()).clamp(MIN_CHUNK / PIECE, 32);
-        let options = (Kind::Float, Device::Cpu);
-        let psqt_len = if arch.psqt() { 2 * chunk * tile::padded(arch.psqt_columns()) } else { 0 };
+        let psqt_len = if arch.psqt() { 2 * chunk * TILE } else { 0 };
         Model {
             arch: *arch,
             kernel,
@@ -147,9 +160,11 @@ impl Model {
             dense,
             grouped: Grouped::default(),
             by_feature: ByFeature::default(),
-            x: Tensor::zeros([chunk as i64, 2 * l1 as i64], options),
+            stacks: Vec::new(),
+            x: AlignedVec::zeros(chunk * 2 * l1),
+            packed: AlignedVec::zeros(chunk * 2 * l1),
             psqt_sums: AlignedVec::zeros(psqt_len),
-            psqt_gradient: AlignedVec::zeros(psqt_len),
+            psqt_packed: AlignedVec::zeros(psqt_len),
             chunk,
             last_loss: None,
             parts: Parts::default(),
@@ -180,20 +195,22 @@ impl Model {
             let mut clock = Lap::start();
             self.grouped.rebuild(&rows, self.arch.features().slot_count());
             clock.end(&mut self.parts.sort);
-            self.transform()?;
+            self.transform();
             clock.end(&mut self.parts.forward);
             let pieces = self.dense_pieces(batch, loss, divisor, start, end)?;
             for piece in &pieces {
                 total += piece.loss;
-                for (stack, gradients) in &piece.dense {
-                    self.dense.gather(*stack, gradients)?;
+                for (stack, gradients) in &piece.stacks {
+                    self.dense.gather(*stack, gradients);
+                }
+                for (sum, part) in self.bias.gradient.iter_mut().zip(&piece.ft_bias) {
+                    *sum += part;
                 }
             }
             clock.end(&mut self.parts.dense);
             self.by_feature.rebuild(&self.grouped);
             clock.end(&mut self.parts.sort);
-            self.backward(&pieces)?;
-            self.psqt_backward(batch, &pieces, start)?;
+            self.transform_backward(batch, &pieces, start);
             clock.end(&mut self.parts.backward);
         }
         Ok(total)
@@ -223,20 +240,12 @@ impl Model {
             let end = (start + self.chunk).min(batch.len());
             let rows = rows.slice(2 * start, 2 * end);
             self.grouped.rebuild(&rows, self.arch.features().slot_count());
-            self.transform()?;
-            let this = ReadOnly::new(&*self);
-            let parts: Result<Vec<Vec<f32>>, TchError> = ranges(start, end)
-                .into_par_iter()
-                .with_max_len(1)
-                .map(|range| {
-                    let _guard = tch::no_grad_guard();
-                    let this = this.get();
-                    let (x, psqt) = this.leaves(batch, range)?;
-                    let output = this.piece_output(batch, range, &x, psqt.as_ref())?;
-                    Ok(slice(&output.f_contiguous()?)?.to_vec())
-                })
-                .collect();
-            outputs.extend(parts?.into_iter().flatten());
+            self.transform();
+            self.pack_stacks();
+            let this = &*self;
+            let pieces = ranges(start, end).into_par_iter().with_max_len(1);
+            let parts: Vec<Vec<f32>> = pieces.map(|range| this.piece_forward(batch, range).outputs).collect();
+            outputs.extend(parts.into_iter().flatten());
         }
         Ok(outputs)
     }
@@ -252,34 +261,45 @@ impl Model {
         if let Some(psqt) = &mut self.psqt {
             psqt.update(kernel, step, clip::PSQT);
         }
-        self.dense.update(kernel, step)?;
+        self.dense.update(kernel, step);
+        self.stacks.clear();
         Ok(())
     }
 
     /// Forward pass of the feature transformer of the rows in `grouped` into `x` and `psqt_sums`.
-    fn transform(&mut self) -> Result<(), TchError> {
-        let x = slice_mut(&mut self.x)?;
-        let (kernel, merged) = (&*self.kernel, self.table.merged());
-        let grouped = &self.grouped;
-        transformer::forward(kernel, merged, &self.bias.weights, grouped, x, Some(FT_CLIP));
+    fn transform(&mut self) {
+        let (kernel, merged, grouped) = (&*self.kernel, self.table.merged(), &self.grouped);
+        transformer::forward(kernel, merged, &self.bias.weights, grouped, &mut self.x, Some(FT_CLIP));
         if let Some(psqt) = &self.psqt {
-            let none = AlignedVec::zeros(tile::padded(psqt.columns()));
+            let none = [0.0; TILE];
             transformer::forward(kernel, psqt.merged(), &none, grouped, &mut self.psqt_sums, None);
         }
-        Ok(())
+    }
+
+    /// Brings `stacks` up to date.
+    fn pack_stacks(&mut self) {
+        if self.stacks.is_empty() {
+            self.stacks = self.dense.packed(Shape::of(&self.arch));
+        }
     }
 
     fn dense_pieces(
-        &self,
+        &mut self,
         batch: &Batch,
         loss: &Loss,
         divisor: usize,
         start: usize,
         end: usize,
     ) -> Result<Vec<Piece>, TchError> {
-        let this = ReadOnly::new(self);
-        let pieces = ranges(start, end).into_par_iter().with_max_len(1);
-        pieces.map(|range| this.get().dense_piece(batch, loss, divisor, range)).collect()
+        self.pack_stacks();
+        let mut packed = std::mem::replace(&mut self.packed, AlignedVec::zeros(0));
+        let places = Scattered::split(&mut packed, self.arch.l1() / TILE, &self.grouped, 2 * PIECE);
+        let this = &*self;
+        let pieces = ranges(start, end).into_par_iter().zip(places).with_max_len(1);
+        let pieces =
+            pieces.map(|(range, places)| this.dense_piece(batch, loss, divisor, range, places)).collect();
+        self.packed = packed;
+        pieces
     }
 
     /// Forward and backward through the dense layers for one piece.
@@ -289,130 +309,91 @@ impl Model {
         loss: &Loss,
         divisor: usize,
         range: Range,
+        mut places: Scattered<'_>,
     ) -> Result<Piece, TchError> {
-        let (x, psqt) = self.leaves(batch, range)?;
-        let x = x.set_requires_grad(true);
-        let psqt = psqt.map(|psqt| psqt.set_requires_grad(true));
-        let output = self.piece_output(batch, range, &x, psqt.as_ref())?;
-        let targets = Tensor::from_slice(&loss.targets(&batch.samples, range.start, range.end)).view([-1, 1]);
-        let sum = loss.sum(&output, &targets)?;
-        let mut stacks: Vec<usize> =
-            batch.stack_runs(range.start, range.end).into_iter().map(|(stack, ..)| stack).collect();
-        stacks.dedup();
-        let mut inputs: Vec<&Tensor> = vec![&x];
-        inputs.extend(psqt.as_ref());
-        for &stack in &stacks {
-            inputs.extend(self.dense.stacks[stack].iter().map(|leaf| &leaf.tensor));
-        }
-        let mean = sum.f_div_scalar(divisor as f64)?;
-        let mut gradients = Tensor::f_run_backward(&[mean], &inputs, false, false)?.into_iter();
-        let x = gradients.next().unwrap_or_default().f_contiguous()?;
-        let psqt = if psqt.is_some() { gradients.next() } else { None };
-        let dense = stacks
-            .into_iter()
-            .map(|stack| (stack, gradients.by_ref().take(dense::LAYERS.len()).collect()))
-            .collect();
-        Ok(Piece { loss: f64::try_from(&sum)?, x, psqt, dense })
-    }
-
-    /// The leaves of one piece: its activations, and its PSQT values with the stack chosen.
-    fn leaves(&self, batch: &Batch, range: Range) -> Result<(Tensor, Option<Tensor>), TchError> {
-        let first = range.start - range.chunk_start;
-        let len = (range.end - range.start) as i64;
-        let x = self.x.f_narrow(0, first as i64, len)?.f_detach()?;
-        let psqt = self.psqt.as_ref().map(|psqt| {
-            let stride = tile::padded(psqt.columns());
-            let values: Vec<f32> = (range.start..range.end)
-                .map(|i| {
-                    let column = usize::from(batch.samples.stacks[i]);
-                    let row = 2 * (i - range.chunk_start) * stride + column;
-                    self.psqt_sums[row] - self.psqt_sums[row + stride]
-                })
-                .collect();
-            Tensor::from_slice(&values).view([-1, 1])
-        });
-        Ok((x, psqt))
-    }
-
-    /// The outputs `[n, 1]` of one piece.
-    fn piece_output(
-        &self,
-        batch: &Batch,
-        range: Range,
-        x: &Tensor,
-        psqt: Option<&Tensor>,
-    ) -> Result<Tensor, TchError> {
-        let inputs = match self.arch.activation() {
-            Activation::CRelu => x.shallow_clone(),
-            // Split, not narrow: the gradient of a split is one copy, that of each narrow a filled matrix.
-            Activation::Pairwise => {
-                let l1 = self.arch.l1() as i64;
-                let halves = x.f_view([-1, 2, l1])?.f_split(l1 / 2, 2)?;
-                halves[0].f_mul(&halves[1])?.f_view([-1, l1])?
+        let forward = self.piece_forward(batch, range);
+        let (loss, outputs) = loss_gradient(batch, loss, divisor, range, &forward.outputs)?;
+        let shape = Shape::of(&self.arch);
+        let mut ft_bias = vec![0.0; shape.l1];
+        let mut stacks: Vec<(usize, StackGradients)> = Vec::new();
+        for ((stack, first, end), hidden) in &forward.runs {
+            if stacks.last().is_none_or(|(last, _)| last != stack) {
+                stacks.push((*stack, StackGradients::new(shape)));
             }
-        };
-        let runs = batch.stack_runs(range.start, range.end);
-        let sizes: Vec<i64> = runs.iter().map(|(_, start, end)| (end - start) as i64).collect();
-        let parts = match runs.len() {
-            1 => vec![inputs],
-            _ => inputs.f_split_with_sizes(&sizes[..], 0)?,
-        };
-        let mut outputs = Vec::new();
-        for ((stack, ..), part) in runs.iter().zip(&parts) {
-            outputs.push(self.dense.forward(*stack, part)?);
+            let Some((_, gradients)) = stacks.last_mut() else { continue };
+            let (from, to) = (first - range.start, end - range.start);
+            let mut places = places.part(2 * from, 2 * to);
+            let (stack, inputs) = (&self.stacks[*stack], self.inputs(range, *first, *end));
+            let outputs = &outputs[from..to];
+            let kernel = &*self.kernel;
+            kernel.dense_backward(stack, &inputs, hidden, outputs, gradients, &mut ft_bias, &mut places);
         }
-        let output = if outputs.len() == 1 { outputs.remove(0) } else { Tensor::f_cat(&outputs, 0)? };
-        match psqt {
-            Some(psqt) => output.f_add(psqt),
-            None => Ok(output),
-        }
+        Ok(Piece { loss, outputs, stacks, ft_bias })
     }
 
-    /// Backward pass of the feature transformer for a chunk.
-    fn backward(&mut self, pieces: &[Piece]) -> Result<(), TchError> {
-        let gradients: Vec<&[f32]> = pieces.iter().map(|piece| slice(&piece.x)).collect::<Result<_, _>>()?;
-        let pieces = Pieces { pieces: &gradients, rows_each: 2 * PIECE, stride: self.arch.l1() };
-        let (x, bias_gradient) = (slice(&self.x)?, &mut self.bias.gradient);
-        let table_gradient = self.table.gradient();
-        let kernel = &*self.kernel;
-        transformer::backward(
-            kernel,
-            &self.by_feature,
-            &self.grouped,
-            x,
-            pieces,
-            table_gradient,
-            bias_gradient,
-            Some(FT_CLIP),
-        );
-        Ok(())
-    }
-
-    /// Backward pass of the PSQT columns for the chunk that begins at position `start`.
-    fn psqt_backward(&mut self, batch: &Batch, pieces: &[Piece], start: usize) -> Result<(), TchError> {
-        let Some(psqt) = &mut self.psqt else { return Ok(()) };
-        let stride = tile::padded(psqt.columns());
-        let rows = self.by_feature.row_count();
-        let gradient = &mut self.psqt_gradient[..rows * stride];
-        gradient.fill(0.0);
-        let mut position = 0;
-        for piece in pieces {
-            let Some(part) = &piece.psqt else { continue };
-            for &g in slice(&part.f_contiguous()?)? {
-                let column = usize::from(batch.samples.stacks[start + position]);
-                let row = 2 * position * stride + column;
-                gradient[row] = g;
-                gradient[row + stride] = -g;
-                position += 1;
+    /// The outputs of one piece.
+    fn piece_forward(&self, batch: &Batch, range: Range) -> Forward {
+        let shape = Shape::of(&self.arch);
+        let mut outputs = Vec::with_capacity(range.end - range.start);
+        let mut runs = Vec::new();
+        for run in batch.stack_runs(range.start, range.end) {
+            let (stack, first, end) = run;
+            let mut hidden = Hidden::new(shape, end - first);
+            self.kernel.dense_forward(&self.stacks[stack], &self.inputs(range, first, end), &mut hidden);
+            outputs.extend_from_slice(&hidden.outputs);
+            runs.push((run, hidden));
+        }
+        if self.psqt.is_some() {
+            for (i, output) in (range.start..range.end).zip(&mut outputs) {
+                let at = 2 * (i - range.chunk_start) * TILE + usize::from(batch.samples.stacks[i]);
+                *output += self.psqt_sums[at] - self.psqt_sums[at + TILE];
             }
         }
-        let mut no_bias = vec![0.0; stride];
-        let pieces = Pieces { pieces: &[&*gradient], rows_each: rows.max(1), stride };
-        let kernel = &*self.kernel;
-        let (by_feature, grouped) = (&self.by_feature, &self.grouped);
-        transformer::backward(kernel, by_feature, grouped, &[], pieces, psqt.gradient(), &mut no_bias, None);
-        Ok(())
+        Forward { runs, outputs }
     }
+
+    /// The sums of positions `first..end` of the batch.
+    fn inputs(&self, range: Range, first: usize, end: usize) -> Inputs<'_> {
+        let width = 2 * self.arch.l1();
+        let x = &self.x[(first - range.chunk_start) * width..(end - range.chunk_start) * width];
+        Inputs { x, len: end - first, clip: FT_CLIP }
+    }
+
+    /// Backward pass of the feature transformer, its PSQT columns too, for the chunk from position `start`.
+    fn transform_backward(&mut self, batch: &Batch, pieces: &[Piece], start: usize) {
+        let (kernel, by_feature, grouped) = (&*self.kernel, &self.by_feature, &self.grouped);
+        transformer::backward(kernel, by_feature, grouped, &self.packed, self.table.gradient());
+        let Some(psqt) = &mut self.psqt else { return };
+        let packed = &mut self.psqt_packed[..grouped.len() * TILE];
+        packed.fill(0.0);
+        let gradients = pieces.iter().flat_map(|piece| &piece.outputs);
+        let stacks = batch.samples.stacks[start..].iter().map(|&stack| usize::from(stack));
+        for ((places, stack), gradient) in
+            grouped.places().as_chunks::<2>().0.iter().zip(stacks).zip(gradients)
+        {
+            packed[places[0] as usize * TILE + stack] = *gradient;
+            packed[places[1] as usize * TILE + stack] = -gradient;
+        }
+        transformer::backward(kernel, by_feature, grouped, packed, psqt.gradient());
+    }
+}
+
+/// The summed loss of one piece's outputs and the gradient of `sum / divisor`, by torch's autograd: the loss has one
+/// home.
+fn loss_gradient(
+    batch: &Batch,
+    loss: &Loss,
+    divisor: usize,
+    range: Range,
+    outputs: &[f32],
+) -> Result<(f64, Vec<f32>), TchError> {
+    let outputs = Tensor::from_slice(outputs).view([-1, 1]).set_requires_grad(true);
+    let targets = Tensor::from_slice(&loss.targets(&batch.samples, range.start, range.end)).view([-1, 1]);
+    let sum = loss.sum(&outputs, &targets)?;
+    let mean = sum.f_div_scalar(divisor as f64)?;
+    let gradient = Tensor::f_run_backward(&[mean], &[&outputs], false, false)?;
+    let gradient = gradient.into_iter().next().unwrap_or_default().f_contiguous()?;
+    Ok((f64::try_from(&sum)?, slice(&gradient)?.to_vec()))
 }
 
 // First values, chosen by validation loss on 120,000 positions of self-play among 0.01 to 0.1 and 0.1 to 0.5.

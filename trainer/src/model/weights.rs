@@ -2,7 +2,6 @@
 
 use super::Model;
 use super::dense::{self, LAYERS};
-use super::shared::{slice, slice_mut};
 use super::table::{Factor, Table};
 use crate::backend::cpu::{AlignedVec, tile};
 use crate::optim::param::{History, Param, state};
@@ -142,8 +141,8 @@ impl Model {
                 },
                 Place::Bias => (self.bias.weights.to_vec(), saved(&self.bias.history, plain)),
                 Place::Dense { stack, layer } => {
-                    let leaf = &self.dense.stacks[stack][layer];
-                    (slice(&leaf.tensor)?.to_vec(), saved(&leaf.history, plain))
+                    let param = &self.dense.stacks[stack][layer];
+                    (param.weights.to_vec(), saved(&param.history, plain))
                 }
             };
             parameters.push(Parameter { name, shape, weights, state });
@@ -172,12 +171,11 @@ impl Model {
                 }
                 Place::Bias => set(&mut self.bias, from, AlignedVec::from_slice),
                 Place::Dense { stack, layer } => {
-                    let leaf = &mut self.dense.stacks[stack][layer];
-                    slice_mut(&mut leaf.tensor)?.copy_from_slice(&from.weights);
-                    leaf.history = restored(from, from.weights.len(), AlignedVec::from_slice);
+                    set(&mut self.dense.stacks[stack][layer], from, AlignedVec::from_slice);
                 }
             }
         }
+        self.stacks.clear();
         self.table.merge();
         if let Some(psqt) = &mut self.psqt {
             psqt.merge();

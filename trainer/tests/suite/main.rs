@@ -1,6 +1,7 @@
 //! Tests of the trainer: one binary, since each one links libtorch.
 
 mod batches;
+mod dense;
 mod kernels;
 mod kills;
 mod nets;

@@ -5,8 +5,14 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A cache line.
+/// A cache line, and the longest vector there is.
 const SMALL_ALIGNMENT: usize = 64;
+
+/// Does the slice begin where an [`AlignedVec`] could?
+pub fn is_aligned(values: &[f32]) -> bool {
+    values.is_empty() || values.as_ptr().addr().is_multiple_of(SMALL_ALIGNMENT)
+}
+
 /// A huge page of x86-64; buffers at least this long are aligned to it and advised to use such pages.
 const HUGE_PAGE: usize = 2 << 20;
 

@@ -1,9 +1,11 @@
 #![expect(unsafe_code, reason = "a column stripe of a shared matrix, written by one task each")]
 //! What a CPU backend must be able to do, and the choice of one.
 //!
-//! Every method works on one tile, 32 columns of the feature transformer. [`super::scalar::Scalar`] says what
-//! each means; the vector backends do the same sums in the same order and give the same bits.
+//! The methods for the feature transformer work on one tile, 32 of its columns. [`super::scalar::Scalar`] says what
+//! each means; the vector backends do the same sums in the same order and give the same bits. Only the dense layers'
+//! products are rounded once by the vector backends and twice by the scalar one.
 
+use super::dense::{Hidden, Inputs, Scattered, Stack, StackGradients};
 use super::rows::{ByFeature, Grouped};
 use super::scalar::Scalar;
 use std::marker::PhantomData;
@@ -43,27 +45,6 @@ impl<'a> Stripe<'a> {
         // SAFETY: row < rows and column + TILE <= stride keep all 32 places inside the matrix; `new` promised that
         // nobody else has these columns, and &mut self that we lend them once.
         unsafe { &mut *self.start.add(row * self.stride).cast::<[f32; TILE]>() }
-    }
-}
-
-/// The gradient of the activations, as the pieces in which the dense layers returned it.
-///
-/// Row `r` is row `r % rows_each` of piece `r / rows_each`; a piece is a row-major matrix of `stride` columns.
-#[derive(Clone, Copy)]
-pub struct Pieces<'a> {
-    /// The pieces in order; all but the last hold `rows_each` rows.
-    pub pieces: &'a [&'a [f32]],
-    /// Rows in each piece.
-    pub rows_each: usize,
-    /// Columns of every row.
-    pub stride: usize,
-}
-
-impl<'a> Pieces<'a> {
-    /// Columns `column..column + TILE` of one row.
-    pub fn row(&self, row: usize, column: usize) -> &'a [f32; TILE] {
-        let start = (row % self.rows_each) * self.stride + column;
-        tile_at(self.pieces[row / self.rows_each], start)
     }
 }
 
@@ -138,7 +119,7 @@ pub trait Kernel: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// `out[r] = clamp(bias + Σ weights[f] for f in row r, 0, clip)`; without the clamp when `clip` is none.
-    /// `weights` is one tile, `[features][TILE]`.
+    /// `weights` is one tile, `[features][TILE]`, aligned as an [`super::AlignedVec`] is.
     fn forward(
         &self,
         weights: &[f32],
@@ -148,24 +129,26 @@ pub trait Kernel: Send + Sync {
         clip: Option<f32>,
     );
 
-    /// Copies columns `column..column + TILE` of the gradient into `packed` (`[rows][TILE]`, each row at its place in
-    /// `rows`), zero where the activation (same columns of `x`, a matrix of `gradient.stride` columns) is not strictly
-    /// between 0 and `clip`, and adds the rows in rising order to `bias_gradient`. With no `clip` nothing is masked and
-    /// `x` is not read.
-    fn mask(
-        &self,
-        x: &[f32],
-        gradient: Pieces<'_>,
-        rows: &Grouped,
-        column: usize,
-        packed: &mut [f32],
-        bias_gradient: &mut [f32; TILE],
-        clip: Option<f32>,
-    );
-
     /// `gradient[f] += Σ packed[p] for p in by_feature[f]`, in rising order of places. `rows` is what
-    /// `by_feature` was made of.
+    /// `by_feature` was made of; `packed` is aligned as an [`super::AlignedVec`] is.
     fn gather(&self, by_feature: &ByFeature, rows: &Grouped, packed: &[f32], gradient: &mut [f32]);
+
+    /// The outputs of the dense layers behind some positions of one stack; see [`super::dense`].
+    fn dense_forward(&self, stack: &Stack, inputs: &Inputs<'_>, hidden: &mut Hidden);
+
+    /// Their gradients: `outputs` is the gradient of the outputs, those of the stack's parameters are added to
+    /// `gradients`, those of the feature transformer's biases to `ft_bias`, those of its sums are written to `sums`.
+    #[expect(clippy::too_many_arguments, reason = "what a backward pass reads and writes")]
+    fn dense_backward(
+        &self,
+        stack: &Stack,
+        inputs: &Inputs<'_>,
+        hidden: &Hidden,
+        outputs: &[f32],
+        gradients: &mut StackGradients,
+        ft_bias: &mut [f32],
+        sums: &mut Scattered<'_>,
+    );
 
     /// One Adam update; the slices must have one length (the shortest counts).
     fn adam(&self, state: AdamSlices<'_>, step: &AdamStep);

@@ -1,6 +1,9 @@
+#![expect(unsafe_code, reason = "calls of the generic dense layers")]
 //! The plain kernel: what the vector kernels must equal, bit for bit.
 
-use super::kernel::{AdamSlices, AdamStep, Kernel, Pieces, Stripe, TILE, tile_at};
+use super::dense::lanes::Plain;
+use super::dense::{self, Hidden, Inputs, Scattered, Stack, StackGradients};
+use super::kernel::{AdamSlices, AdamStep, Kernel, Stripe, TILE, tile_at};
 use super::rows::{ByFeature, Grouped};
 
 /// Plain Rust loops.
@@ -36,34 +39,6 @@ impl Kernel for Scalar {
         }
     }
 
-    fn mask(
-        &self,
-        x: &[f32],
-        gradient: Pieces<'_>,
-        rows: &Grouped,
-        column: usize,
-        packed: &mut [f32],
-        bias_gradient: &mut [f32; TILE],
-        clip: Option<f32>,
-    ) {
-        let (tiles, _) = packed.as_chunks_mut::<TILE>();
-        for (row, &place) in rows.places().iter().enumerate() {
-            let packed = &mut tiles[place as usize];
-            *packed = *gradient.row(row, column);
-            if let Some(clip) = clip {
-                let active = tile_at(x, row * gradient.stride + column);
-                for k in 0..TILE {
-                    if !(active[k] > 0.0 && active[k] < clip) {
-                        packed[k] = 0.0;
-                    }
-                }
-            }
-            for k in 0..TILE {
-                bias_gradient[k] += packed[k];
-            }
-        }
-    }
-
     fn gather(&self, by_feature: &ByFeature, _rows: &Grouped, packed: &[f32], gradient: &mut [f32]) {
         for (feature, sum) in gradient.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
             for &place in by_feature.places_of(feature) {
@@ -72,6 +47,27 @@ impl Kernel for Scalar {
                     sum[k] += part[k];
                 }
             }
+        }
+    }
+
+    fn dense_forward(&self, stack: &Stack, inputs: &Inputs<'_>, hidden: &mut Hidden) {
+        // SAFETY: plain vectors need no instructions of their own.
+        unsafe { dense::forward::forward::<Plain, 2, Plain>(stack, inputs, hidden) }
+    }
+
+    fn dense_backward(
+        &self,
+        stack: &Stack,
+        inputs: &Inputs<'_>,
+        hidden: &Hidden,
+        outputs: &[f32],
+        gradients: &mut StackGradients,
+        ft_bias: &mut [f32],
+        sums: &mut Scattered<'_>,
+    ) {
+        // SAFETY: as above.
+        unsafe {
+            dense::backward::backward::<Plain, 4>(stack, inputs, hidden, outputs, gradients, ft_bias, sums);
         }
     }
 

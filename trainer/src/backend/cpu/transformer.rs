@@ -1,11 +1,9 @@
 #![expect(unsafe_code, reason = "tasks write disjoint column stripes of one matrix")]
 //! Forward and backward pass of the feature transformer over a chunk of rows: one task per tile.
 
-use super::aligned::AlignedVec;
-use super::kernel::{Kernel, Pieces, Stripe, TILE};
+use super::kernel::{Kernel, Stripe, TILE};
 use super::rows::{ByFeature, Grouped};
 use rayon::prelude::*;
-use std::cell::RefCell;
 
 /// A pointer that tasks share; each uses its own columns.
 #[derive(Clone, Copy)]
@@ -51,41 +49,25 @@ pub fn forward(
     );
 }
 
-thread_local! {
-    /// The packed gradient of one tile: kept, so that a step allocates nothing.
-    static PACKED: RefCell<AlignedVec> = RefCell::new(AlignedVec::zeros(0));
-}
-
-/// Adds the gradient of a chunk to `gradient` (tile-major like the weights) and `bias_gradient`.
+/// Adds the gradient of a chunk to `gradient` (tile-major like the weights).
 ///
-/// `x` is what [`forward`] wrote; `pieces` is the gradient with respect to it. The order of the sums does not
-/// depend on the number of threads, nor on how a batch is cut into chunks: rows that share a feature share a bucket,
-/// so grouping keeps them in rising order.
+/// `packed` is the gradient of the sums, `[tiles][rows][TILE]`, rows at their places in `grouped`. The order of the sums
+/// does not depend on the number of threads, nor on how a batch is cut into chunks: rows that share a feature share a
+/// bucket, so grouping keeps them in rising order.
 pub fn backward(
     kernel: &dyn Kernel,
     by_feature: &ByFeature,
-    rows: &Grouped,
-    x: &[f32],
-    pieces: Pieces<'_>,
+    grouped: &Grouped,
+    packed: &[f32],
     gradient: &mut [f32],
-    bias_gradient: &mut [f32],
-    clip: Option<f32>,
 ) {
     let tile_len = by_feature.features() * TILE;
-    let columns = bias_gradient.len();
-    assert!(columns.is_multiple_of(TILE) && gradient.len() == by_feature.features() * columns, "whole tiles");
-    let (bias_gradient, _) = bias_gradient.as_chunks_mut::<TILE>();
-    gradient.par_chunks_mut(tile_len.max(1)).zip(bias_gradient).enumerate().with_max_len(1).for_each(
-        |(tile, (gradient, bias_gradient))| {
-            PACKED.with_borrow_mut(|packed| {
-                let needed = by_feature.row_count() * TILE;
-                if packed.len() < needed {
-                    *packed = AlignedVec::zeros(needed);
-                }
-                let packed = &mut packed[..needed];
-                kernel.mask(x, pieces, rows, tile * TILE, packed, bias_gradient, clip);
-                kernel.gather(by_feature, rows, packed, gradient);
-            });
-        },
-    );
+    let packed_len = grouped.len() * TILE;
+    if packed_len == 0 || tile_len == 0 {
+        return;
+    }
+    assert!(gradient.len().is_multiple_of(tile_len), "whole tiles");
+    assert!(packed.len() / packed_len >= gradient.len() / tile_len, "a packed tile for each");
+    let tiles = gradient.par_chunks_mut(tile_len).zip(packed.par_chunks(packed_len));
+    tiles.with_max_len(1).for_each(|(gradient, packed)| kernel.gather(by_feature, grouped, packed, gradient));
 }
