@@ -218,7 +218,8 @@ fn points(lines: &[Series]) -> impl Iterator<Item = (f64, f64)> + '_ {
 
 /// Numbers on the y axes of curves: as [`number`], with small ones in full.
 fn fine(value: &f64) -> String {
-    if value.abs() >= 1.0 || *value == 0.0 {
+    // What sums of steps leave of a zero.
+    if value.abs() >= 1.0 || value.abs() < 1e-12 {
         return number(value);
     }
     if value.abs() >= 1e-3 {
@@ -254,7 +255,7 @@ fn draw(
             .margin(6)
             .margin_right(14)
             .x_label_area_size(40)
-            .y_label_area_size(56)
+            .y_label_area_size(62)
             .build_cartesian_2d(left..right, low..high)
             .map_err(failed)?;
         chart

@@ -170,7 +170,9 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CheckpointError> {
     let partial = path.with_file_name(name);
     write_synced(&partial, bytes)?;
     fs::rename(&partial, path).map_err(io_at(path))?;
-    sync_folder(path.parent().unwrap_or(Path::new(".")))
+    // A bare file name has an empty parent.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_folder(parent.unwrap_or(Path::new(".")))
 }
 
 /// Writes a file and waits until it is on disk.

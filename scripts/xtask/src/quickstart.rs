@@ -1,4 +1,4 @@
-//! `xtask quickstart`: the main job of the project, small: play → train → export → verify → bench → match.
+//! `xtask quickstart`: the main job of the project, small: play → train → export → verify → bench → match → report.
 
 use std::fs;
 use std::path::Path;
@@ -18,6 +18,7 @@ const FOLDER: &str = "runs/quickstart";
 const GAMES: &str = "runs/quickstart/games.chr";
 const MODEL: &str = "runs/quickstart/model";
 const NET: &str = "runs/quickstart/classic.nnue";
+const PAGE: &str = "runs/quickstart/report.html";
 const UNTRAINED: &str = "runs/quickstart/untrained.nnue";
 const TRAIN_CONFIG: &str = "trainer/configs/quickstart.toml";
 
@@ -87,9 +88,11 @@ fn run_steps(steps: &mut Steps) -> Result<Report> {
     untrained_net(steps)?;
     let against_untrained = play_match(steps, "9-match-untrained", &format!("net:{UNTRAINED}"))?;
     let against_hce = play_match(steps, "10-match-hce", "hce")?;
+    page(steps)?;
     Ok(Report {
         folder: FOLDER,
         games: GAMES,
+        page: PAGE,
         net: NET,
         played,
         verified,
@@ -118,6 +121,16 @@ fn untrained_net(steps: &mut Steps) -> Result<Done> {
             fs::remove_file(made).with_context(|| format!("deleting {UNTRAINED}"))?;
         }
         process::plain("chuhe", &words)?;
+        Ok(Value::Null)
+    })
+}
+
+/// The page of the training, with both matches.
+fn page(steps: &mut Steps) -> Result<Done> {
+    let matches = ["9-match-untrained", "10-match-hce"].map(|name| format!("{FOLDER}/steps/{name}.json"));
+    let words = format!("report {MODEL} --out {PAGE} --match {}", matches.join(" "));
+    steps.once("11-report", &format!("chuhe-train {words}"), Some(Path::new(PAGE)), || {
+        process::plain("chuhe-train", &words)?;
         Ok(Value::Null)
     })
 }

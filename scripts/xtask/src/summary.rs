@@ -11,6 +11,7 @@ pub(crate) struct Report {
     pub(crate) folder: &'static str,
     pub(crate) games: &'static str,
     pub(crate) net: &'static str,
+    pub(crate) page: &'static str,
     pub(crate) played: Done,
     pub(crate) verified: Done,
     pub(crate) records: Done,
@@ -152,6 +153,7 @@ pub(crate) fn text(report: &Report, seconds: f64) -> String {
     line("against untrained net", match_line(&report.against_untrained));
     line("against hand-crafted", match_line(&report.against_hce));
     line("net", format!("{} (id {})", report.net, exported["id"].as_str().unwrap_or("–")));
+    line("report page", report.page.to_string());
     line("games", report.games.to_string());
     line("everything else", report.folder.to_string());
     line("this call", format!("{seconds:.0} s"));

@@ -15,6 +15,7 @@ pub mod error;
 pub mod files;
 pub mod filter;
 pub mod input;
+pub mod intact;
 pub mod lane;
 pub mod loader;
 pub mod location;

@@ -1,8 +1,8 @@
 //! Pictures of boards as SVG: small, many on a page, coloured by the page's style.
 //!
 //! Squares of about the same value are one path, so that a board costs about a kilobyte. The lines of the board are
-//! drawn once in a page ([`DEFINITIONS`]) and used by each; styles reach them where they are defined, so they have
-//! classes of their own.
+//! drawn once in a page ([`DEFINITIONS`]) and used by each. Styles reach what is used only by selectors that name nothing
+//! outside of it.
 
 use super::pictures::{Picture, PictureSet};
 use pages::escape;
@@ -13,10 +13,10 @@ const LEVELS: usize = 12;
 
 /// What [`board`] refers to; put it into the page once.
 pub const DEFINITIONS: &str = concat!(
-    "<style>.boards{display:grid;grid-template-columns:repeat(auto-fill,minmax(112px,1fr));gap:8px}",
+    "<style>.boards{display:grid;gap:8px;overflow-x:auto}",
     ".boards figure{padding:6px}.boards figcaption{font-size:.78em;font-weight:500;white-space:nowrap}",
     ".b .p{fill:var(--blue)}.b .n{fill:var(--red)}.gl{stroke:var(--soft);stroke-width:.035;fill:none;opacity:.7}",
-    ".b .k{stroke:var(--ink);stroke-width:.12;fill:none}svg .gt text{font-size:.62px;fill:var(--soft);text-anchor:middle}",
+    ".b .k{stroke:var(--ink);stroke-width:.12;fill:none}.gt text{font-size:.62px;fill:var(--soft);text-anchor:middle}",
     "</style>\n<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs>",
     "<g id=\"grid\" class=\"gt\"><path class=\"gl\" d=\"M.5.5h8v9h-8zM.5 1.5h8M.5 2.5h8M.5 3.5h8M.5 4.5h8M.5 5.5h8M.5 6.5h8M.5 7.5h8",
     "M.5 8.5h8M1.5.5v4m0 1v4M2.5.5v4m0 1v4M3.5.5v4m0 1v4M4.5.5v4m0 1v4M5.5.5v4m0 1v4M6.5.5v4m0 1v4M7.5.5v4m0 1v4",
@@ -30,8 +30,11 @@ pub const DEFINITIONS: &str = concat!(
 pub fn set(set: &PictureSet) -> String {
     let most = set.most();
     let boards: String = set.pictures.iter().map(|picture| board(picture, most)).collect();
+    // A row for each side.
+    let columns = set.pictures.len().div_ceil(2).max(1);
     format!(
-        "<h3>{}</h3>\n<p class=\"note\">{}; full colour is {}</p>\n<div class=\"boards\">\n{boards}</div>\n",
+        "<h3>{}</h3>\n<p class=\"note\">{}; full colour is {}</p>\n<div class=\"boards\" style=\"grid-template-columns:\
+         repeat({columns},minmax(96px,160px))\">\n{boards}</div>\n",
         escape(&set.title),
         escape(&set.note),
         strength(most)

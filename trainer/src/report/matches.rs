@@ -17,8 +17,8 @@ pub struct MatchRow {
     pub games: u64,
     /// Losses, draws, wins.
     pub trinomial: Option<[u64; 3]>,
-    /// Elo of the first player over the second.
-    pub elo: f64,
+    /// Elo of the first player over the second; `None` where it won or lost every pair.
+    pub elo: Option<f64>,
     /// Half the width of its 95 % interval.
     pub elo_error: Option<f64>,
     /// Normalised Elo.
@@ -28,7 +28,7 @@ pub struct MatchRow {
 }
 
 impl MatchRow {
-    /// Reads the matches of a file: one, or a list of them.
+    /// Reads the matches of a file: one, or a list of them; also as the steps of the quickstart keep them, in `output`.
     ///
     /// # Errors
     /// [`ReportError::Run`] says what the file lacks.
@@ -45,10 +45,12 @@ impl MatchRow {
 }
 
 fn row(path: &Path, value: &Value) -> Result<MatchRow, String> {
+    let value = value.get("output").unwrap_or(value);
     let number = |name: &str| value.get(name).and_then(Value::as_f64);
-    let needed = |name: &str| {
-        number(name).ok_or_else(|| format!("has no number {name:?}; expected what chuhe-match --json prints"))
-    };
+    let lacks = |name: &str| format!("has no {name:?}; expected what chuhe-match --json prints");
+    if value.get("elo").is_none() {
+        return Err(lacks("elo"));
+    }
     let player = |side: &str| {
         value.pointer(&format!("/players/{side}")).and_then(Value::as_str).unwrap_or(side).to_owned()
     };
@@ -56,9 +58,9 @@ fn row(path: &Path, value: &Value) -> Result<MatchRow, String> {
     Ok(MatchRow {
         file: path.display().to_string(),
         players: [player("a"), player("b")],
-        games: needed("games")? as u64,
+        games: number("games").ok_or_else(|| lacks("games"))? as u64,
         trinomial,
-        elo: needed("elo")?,
+        elo: number("elo"),
         elo_error: number("elo_error"),
         nelo: number("nelo"),
         los: number("los"),
@@ -77,9 +79,16 @@ mod tests {
             "los":0.9,"players":{"a":"new","b":"old"}}"#;
         fs::write(&path, text).unwrap();
         let rows = MatchRow::read(&path).unwrap();
-        assert_eq!((rows[0].players[0].as_str(), rows[0].games, rows[0].elo), ("new", 30, 12.5));
+        assert_eq!((rows[0].players[0].as_str(), rows[0].games, rows[0].elo), ("new", 30, Some(12.5)));
         assert_eq!((rows[0].trinomial, rows[0].nelo), (Some([5, 10, 15]), None));
-        for (text, word) in [("{}", "games"), ("[1", "EOF"), (r#"{"games":3}"#, "elo")] {
+        let swept =
+            r#"{"command":"chuhe-match run","output":{"games":2,"elo":null,"players":{"a":"x","b":"y"}}}"#;
+        fs::write(&path, swept).unwrap();
+        assert_eq!(
+            (MatchRow::read(&path).unwrap()[0].games, MatchRow::read(&path).unwrap()[0].elo),
+            (2, None)
+        );
+        for (text, word) in [("{}", "elo"), ("[1", "EOF"), (r#"{"elo":null}"#, "games")] {
             fs::write(&path, text).unwrap();
             let error = MatchRow::read(&path).unwrap_err().to_string();
             assert!(error.contains(word) && error.contains("match.json"), "{error}");

@@ -10,6 +10,7 @@ mod session;
 use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
 use crate::config::{Config, ConfigError};
 use crate::data::files::files;
+use crate::data::intact::check_blocks;
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
 use crate::data::survey::{COUNTED_BLOCKS, FEW_BLOCKS, Survey, survey};
@@ -143,6 +144,9 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
     if holds_something(out) {
         let what = "is not empty and holds no run; choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_path_buf(), what });
+    }
+    if !config.loader.skip_damage {
+        check_blocks(&source)?;
     }
     fs::create_dir_all(out).map_err(|source| CheckpointError::Io { path: out.to_path_buf(), source })?;
     let arch = config.architecture()?;

@@ -114,9 +114,9 @@ fn a_full_disk_costs_no_whole_checkpoint() {
     place.finish(&whole);
     let (disk, copy) = (place.out("disk"), place.out("copy"));
     fs::create_dir(&disk).unwrap();
-    // Two checkpoints of 17 MB, and not three. What is on the disk is copied away before it goes with its namespace.
+    // Two checkpoints of 10 MB, and not three. What is on the disk is copied away before it goes with its namespace.
     let script = r#"
-        mount -t tmpfs -o size=44m none "$DISK" || exit 77
+        mount -t tmpfs -o size=25m none "$DISK" || exit 77
         "$PROGRAM" train "$CONFIG" --data "$DATA" --out "$DISK/run" --quiet --threads 1 && exit 78
         ls "$DISK/run/checkpoints" > "$COPY.list"
         "$PROGRAM" inspect "$DISK/run" > /dev/null || exit 79

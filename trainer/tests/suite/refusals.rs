@@ -57,18 +57,27 @@ fn rewrite(path: &Path, from: &str, to: &str) {
 #[test]
 fn a_corrupted_record_file() {
     let folder = tempfile::tempdir().unwrap();
-    let data = vec![record_file(&folder.path().join("games.rec"), 0..30, 5)];
-    let mut bytes = fs::read(&data[0]).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 0x10;
-    fs::remove_file(&data[0]).unwrap();
-    fs::write(&data[0], bytes).unwrap();
+    let path = record_file(&folder.path().join("games.rec"), 0..60, 1);
+    let whole = fs::read(&path).unwrap();
+    // In a block at the end, which neither validation nor the count of an epoch comes to before the first steps.
+    let config = config(ARCH).replace("every_steps = 3", "max_positions = 1\nevery_steps = 3");
     let run = folder.path().join("run");
-    let error = start_config(&config(ARCH), &data, &run, None).unwrap_err();
-    assert!(matches!(error, RunError::Data(_)), "{error}");
-    let text = error.to_string();
-    assert!(text.contains("games.rec") && text.contains("byte"), "{text}");
-    assert!(!run.join("loss.csv").exists() && !run.join("checkpoints").exists(), "before any training");
+    for place in [whole.len() / 10, whole.len() / 2, whole.len() * 3 / 4] {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 0x10;
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let error = start_config(&config, std::slice::from_ref(&path), &run, None).unwrap_err();
+        assert!(matches!(error, RunError::Data(_)), "{error}");
+        let text = error.to_string();
+        assert!(text.contains("games.rec") && text.contains("byte"), "{text}");
+        assert!(!run.exists(), "before anything is made of it");
+    }
+    let skipping = format!("{config}[loader]\nskip_damage = true\n");
+    assert!(
+        start_config(&skipping, &[path], &run, None).unwrap().complete,
+        "left out where that is asked for"
+    );
 }
 
 #[test]

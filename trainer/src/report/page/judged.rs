@@ -118,7 +118,7 @@ pub(super) fn matches(rows: &[MatchRow]) -> String {
             count(0),
             count(1),
             count(2),
-            format!("{:+.1}", row.elo),
+            row.elo.map_or("–".to_owned(), |elo| format!("{elo:+.1}")),
             decimals(row.elo_error, 1),
             decimals(row.nelo, 1),
             row.los.map_or("–".to_owned(), |los| format!("{:.1} %", 100.0 * los)),
