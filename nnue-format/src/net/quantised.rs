@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 
 use super::float::MergedNet;
-use super::layers::QuantisedLayers;
+use super::layers::{FloatLayers, QuantisedLayers};
 use super::{overflow, random};
 use crate::arch::Architecture;
 use crate::error::QuantiseError;
@@ -51,6 +51,27 @@ impl QuantisedNet {
         check_range("dense2_biases", &layers.dense2_biases, DENSE_BIAS_MAX, HIDDEN_ONE * DENSE2_ONE)?;
         check_range("out_biases", &layers.out_biases, DENSE_BIAS_MAX, RAW_ONE)?;
         overflow::check(self)
+    }
+
+    /// The float net whose integers these are: [`MergedNet::quantise`] gives this very net again. (Every number here fits
+    /// an f32 but odd hidden biases in the last half unit before -2^24, which no limit of [`quant::clip`] lets happen.)
+    pub fn dequantise(&self) -> MergedNet {
+        let (one1, one2) = (HIDDEN_ONE * DENSE1_ONE, HIDDEN_ONE * DENSE2_ONE);
+        let (half1, half2) = (1 << (quant::DENSE1_SHIFT - 1), 1 << (quant::DENSE2_SHIFT - 1));
+        let float = |value: i32, one: i32| value as f32 / one as f32;
+        let layers = &self.layers;
+        let layers = FloatLayers {
+            ft_weights: layers.ft_weights.mapv(|w| float(w.into(), FT_ONE)),
+            ft_biases: layers.ft_biases.mapv(|w| float(w.into(), FT_ONE)),
+            psqt: layers.psqt.mapv(|w| float(w, RAW_ONE)),
+            dense1_weights: layers.dense1_weights.mapv(|w| float(w.into(), DENSE1_ONE)),
+            dense1_biases: layers.dense1_biases.mapv(|w| float(w - half1, one1)),
+            dense2_weights: layers.dense2_weights.mapv(|w| float(w.into(), DENSE2_ONE)),
+            dense2_biases: layers.dense2_biases.mapv(|w| float(w - half2, one2)),
+            out_weights: layers.out_weights.mapv(|w| float(w.into(), OUT_ONE)),
+            out_biases: layers.out_biases.mapv(|w| float(w, RAW_ONE)),
+        };
+        MergedNet { arch: self.arch, layers }
     }
 
     pub(super) fn from_merged(net: &MergedNet) -> Result<QuantisedNet, QuantiseError> {
