@@ -1,15 +1,16 @@
 //! How fast the parts are, on positions of random play.
 
-use crate::backend::cpu::kernel::{AdamStep, Kernel};
+use crate::backend::cpu::kernel::Kernel;
 use crate::chance::{Purpose, generator, shuffle};
 use crate::clock::{Lap, Spent};
-use crate::config::LossConfig;
+use crate::config::OptimiserConfig;
 use crate::data::batch::Place;
 use crate::data::samples::Encoder;
 use crate::data::synthetic::random_play;
 use crate::data::{Batch, DataError};
 use crate::loss::Loss;
 use crate::model::{Model, ModelError};
+use crate::optim::UpdateStep;
 use nnue_format::Architecture;
 use serde::Serialize;
 use std::time::Instant;
@@ -68,6 +69,7 @@ pub fn step(
     kernel: Box<dyn Kernel>,
     batch_size: usize,
     steps: usize,
+    optimiser: &OptimiserConfig,
 ) -> Result<StepBench, BenchError> {
     const BATCHES: usize = 4;
     let encoder = Encoder::new(arch)?;
@@ -78,7 +80,7 @@ pub fn step(
         order.chunks_exact(batch_size).map(|chosen| Batch::gather(&samples, chosen)).collect();
     let name = kernel.name().to_owned();
     let mut model = Model::new(arch, true, 1, kernel);
-    let loss = Loss::new(&LossConfig::default(), 1.0);
+    let loss = Loss::default();
     let mut times = Vec::new();
     let mut losses = [0.0; 2];
     const WARM_UP: usize = 2;
@@ -92,7 +94,7 @@ pub fn step(
         let began = Instant::now();
         let sum = model.gradients(batch, &loss, batch_size)?;
         let mut update = Lap::start();
-        model.update(&AdamStep::at(number as u64 + 1, 1e-3, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY))?;
+        model.update(&UpdateStep::at(optimiser, number as u64 + 1, 1e-3))?;
         update.end(&mut model.parts.update);
         times.push(began.elapsed().as_secs_f64());
         losses[usize::from(number > 0)] = sum / batch_size as f64;

@@ -9,12 +9,16 @@
 //!     state.bin                counters (bincode 2, little-endian, fixed integers)
 //!     positions.fen            positions an export is proved on
 //!     manifest.json            the run's manifest, the step, and the SHA-256 of the files above
+//! RUN/checkpoints/best/        the same, of the lowest validation loss so far
 //! ```
 //!
 //! A checkpoint is written beside its place, flushed, and put there by one rename: a killed run leaves whole ones.
 
+use crate::config::{Config, ConfigError, ScoreScale};
 use crate::data::source::{InputFile, hex};
+use crate::init::Origin;
 use crate::model::weights::{Parameter, StateTensor};
+use crate::optim::Plateau;
 use bincode::{Decode, Encode};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::de::DeserializeOwned;
@@ -101,10 +105,26 @@ pub struct RunManifest {
     /// Positions in an epoch: what the filters leave of all data sets, counted or estimated when the run began.
     #[serde(default)]
     pub epoch_positions: u64,
+    /// Centipawns of a score per unit of the loss's sigmoid: the configuration's, or as fitted when the run began.
+    pub score_scale: f64,
+    /// Where the first weights come from, if not from chance.
+    pub init: Option<Origin>,
     /// The configuration file, as given.
     pub config: String,
     /// The record files.
     pub inputs: Vec<InputFile>,
+}
+
+impl RunManifest {
+    /// The run's configuration, with the score scale that it found where it was to find one.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn settled_config(&self) -> Result<Config, ConfigError> {
+        let mut config = Config::parse(&self.config)?;
+        config.loss.score_scale = ScoreScale::Fixed(self.score_scale);
+        Ok(config)
+    }
 }
 
 /// A checkpoint's own manifest.
@@ -133,6 +153,8 @@ pub struct State {
     pub recent: Vec<f64>,
     /// The last validation loss and its step.
     pub validation: Option<(u64, f64)>,
+    /// The best one, and how long ago it was.
+    pub plateau: Plateau,
 }
 
 /// A checkpoint in memory.
@@ -227,6 +249,35 @@ impl Checkpoint {
         Ok(folder)
     }
 
+    /// Writes the checkpoint as the best of a run, in place of an earlier one.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::write`].
+    pub fn write_best(&self, run: &Path) -> Result<PathBuf, CheckpointError> {
+        self.check_finite()?;
+        let folder = best_of(run);
+        let [partial, old] = ["best.partial", "best-old.partial"].map(|name| folder.with_file_name(name));
+        let parent = run.join("checkpoints");
+        fs::create_dir_all(&parent).map_err(io_at(&parent))?;
+        remove_partial(&parent)?;
+        let written =
+            fs::create_dir(&partial).map_err(io_at(&partial)).and_then(|()| self.write_files(&partial));
+        if let Err(error) = written {
+            let _ = fs::remove_dir_all(&partial);
+            return Err(error);
+        }
+        // Killed between these two, a run has no best state until the next; it lives through this step again.
+        if folder.exists() {
+            fs::rename(&folder, &old).map_err(io_at(&folder))?;
+        }
+        fs::rename(&partial, &folder).map_err(io_at(&folder))?;
+        if old.exists() {
+            fs::remove_dir_all(&old).map_err(io_at(&old))?;
+        }
+        sync_folder(&parent)?;
+        Ok(folder)
+    }
+
     fn check_finite(&self) -> Result<(), CheckpointError> {
         for Parameter { name, weights, state, .. } in &self.parameters {
             let state = state.iter().map(|tensor| (format!("{name}.{}", tensor.name), &tensor.values));
@@ -269,6 +320,11 @@ impl Checkpoint {
         let path = folder.join(MANIFEST);
         write_synced(&path, &to_json(&manifest, &path)?)?;
         sync_folder(folder)
+    }
+
+    /// Is it the beginning of a run from a net file?
+    pub fn is_untrained_net(&self) -> bool {
+        self.state.step == 0 && self.run.init.as_ref().is_some_and(|origin| origin.net)
     }
 
     /// Reads a checkpoint, or the newest of a run. Every file must have the digest its manifest says.
@@ -318,6 +374,16 @@ pub(crate) fn manifest_of<T: DeserializeOwned>(
     }
 }
 
+/// SHA-256 of the weights of a checkpoint folder, as its manifest says.
+///
+/// # Errors
+/// [`CheckpointError`].
+pub fn weights_digest(folder: &Path) -> Result<String, CheckpointError> {
+    let manifest = read_manifest(folder)?;
+    let missing = || content(&folder.join(MANIFEST), format!("no digest of {WEIGHTS}"));
+    manifest.files.get(WEIGHTS).cloned().ok_or_else(missing)
+}
+
 /// The checkpoint folder that `path` means: itself, or the newest of a run.
 ///
 /// # Errors
@@ -338,6 +404,11 @@ fn remove_partial(parent: &Path) -> Result<(), CheckpointError> {
         }
     }
     Ok(())
+}
+
+/// Where the best state of a run is kept.
+pub fn best_of(run: &Path) -> PathBuf {
+    run.join("checkpoints").join("best")
 }
 
 /// The whole checkpoints of a run, oldest first.

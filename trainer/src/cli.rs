@@ -6,7 +6,7 @@ use crate::bench;
 use crate::commands::inspect::{InspectArgs, inspect};
 use crate::commands::report::{ReportArgs, report};
 use crate::commands::validate::{ValidateArgs, validate};
-use crate::config::Config;
+use crate::config::{Config, OptimiserConfig};
 use crate::data::files::files;
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
@@ -68,6 +68,9 @@ struct TrainArgs {
     /// Folder of the run
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Begin with the weights of a net file or a checkpoint, also into a wider net or richer features
+    #[arg(long, value_name = "NET|DIR")]
+    init: Option<PathBuf>,
     /// Stop after this many steps in all, with a checkpoint
     #[arg(long, value_name = "N")]
     stop_after: Option<u64>,
@@ -141,6 +144,9 @@ struct BenchStepArgs {
     /// Steps measured
     #[arg(long, value_name = "N", default_value_t = 10)]
     steps: usize,
+    /// A configuration whose [optimiser] is used [default: plain AdamW]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -239,8 +245,8 @@ fn read_config(path: &Path) -> Result<String> {
 fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
     let text = read_config(&args.config)?;
     Config::parse(&text).with_context(|| args.config.display().to_string())?;
-    let outcome =
-        run::start(&text, &args.data, &args.out, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
+    let conduct = conduct(kernel, args.stop_after, commit, args.quiet)?;
+    let outcome = run::start_from(args.init.as_deref(), &text, &args.data, &args.out, conduct)?;
     print_outcome(&outcome, args.json, args.stop_after)
 }
 
@@ -267,6 +273,13 @@ fn print_outcome(outcome: &Outcome, json: bool, stop_after: Option<u64>) -> Resu
             100.0 * outcome.waiting
         );
         println!("checkpoint       {}", outcome.checkpoint.display());
+        if let Some(best) = &outcome.best {
+            let (loss, step, path) = (best.validation_loss, best.step, best.checkpoint.display());
+            println!("best             {path}: validation loss {loss:.6} at step {step}");
+        }
+        if outcome.plateau {
+            println!("ended early      validations brought nothing any more (training.stop_after_plateau)");
+        }
     }
     let asked = stop_after.is_some_and(|last| outcome.steps >= last);
     Ok(if outcome.complete || asked { ExitCode::SUCCESS } else { ExitCode::from(130) })
@@ -329,7 +342,11 @@ fn bench_step(args: &BenchStepArgs, kernel: Option<KernelKind>) -> Result<ExitCo
     if args.batch_size == 0 || args.steps == 0 {
         bail!("--batch-size and --steps must be 1 or more");
     }
-    let result = bench::step(&arch, kernel_of(kernel)?, args.batch_size, args.steps)?;
+    let optimiser = match &args.config {
+        Some(path) => Config::parse(&read_config(path)?)?.optimiser,
+        None => OptimiserConfig::default(),
+    };
+    let result = bench::step(&arch, kernel_of(kernel)?, args.batch_size, args.steps, &optimiser)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&result)?);
     } else {

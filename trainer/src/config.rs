@@ -1,6 +1,16 @@
 //! The training configuration, a TOML file. Every value has a default but the architecture; unknown names are
 //! errors, and so are values out of range. `trainer/configs/classic.toml` shows them all with comments.
 
+mod groups;
+mod loss;
+mod optimiser;
+mod rate;
+
+pub use groups::{Group, Groups, PerGroup};
+pub use loss::{Fit, LossConfig, ScoreScale, Way};
+pub use optimiser::{OptimiserConfig, OptimiserKind};
+pub use rate::{PieceConfig, RateConfig, Shape};
+
 use nnue_format::arch::Architecture;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -43,7 +53,7 @@ pub struct Config {
     /// Learning rate over the run.
     #[serde(default)]
     pub learning_rate: RateConfig,
-    /// Adam's constants.
+    /// What moves the weights.
     #[serde(default)]
     pub optimiser: OptimiserConfig,
     /// What is minimised.
@@ -92,62 +102,10 @@ pub struct TrainingConfig {
     pub steps: u64,
     /// Times through the data, turned into steps by one counting pass before training.
     pub epochs: u64,
-}
-
-/// How a value goes from `start` to `end` over the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// Stays at `start`.
-    Constant,
-    /// A straight line.
-    Linear,
-    /// Half a cosine wave.
-    Cosine,
-    /// Equal factors every step.
-    Exponential,
-}
-
-/// `[learning_rate]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RateConfig {
-    /// At the first step after the warm-up.
-    pub start: f64,
-    /// At the last step.
-    pub end: f64,
-    /// The way between.
-    pub shape: Shape,
-    /// Steps of a straight rise from 0 to `start`.
-    pub warmup_steps: u64,
-}
-
-/// `[optimiser]`: Adam with decoupled weight decay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OptimiserConfig {
-    /// Decay of the mean of gradients.
-    pub beta1: f64,
-    /// Decay of the mean of squared gradients.
-    pub beta2: f64,
-    /// Added to the root of the latter.
-    pub epsilon: f64,
-    /// Share of each weight taken off per step and unit of learning rate.
-    pub weight_decay: f64,
-}
-
-/// `[loss]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LossConfig {
-    /// A score of this many centipawns is a winning chance of 1 / (1 + 1/e) = 0.731.
-    pub score_scale: f64,
-    /// Weight of the score against the game's outcome at the first step.
-    pub lambda_start: f64,
-    /// The same at the last step, in a straight line between; validation uses this one.
-    pub lambda_end: f64,
-    /// The error's exponent; 2 is the squared error.
-    pub power: f64,
+    /// End the run after this many validations in a row without a better loss; 0 never does.
+    pub stop_after_plateau: u64,
+    /// A loss counts as better when it is lower by more than this.
+    pub plateau_delta: f64,
 }
 
 /// `[[data]]`: one data set of several.
@@ -255,6 +213,8 @@ pub struct CheckpointConfig {
     pub every_steps: u64,
     /// How many are kept, the newest.
     pub keep: usize,
+    /// Keep the state of the lowest validation loss aside, in `checkpoints/best`.
+    pub best: bool,
 }
 
 /// `[watch]`; changes no result.
@@ -273,25 +233,14 @@ fn yes() -> bool {
 
 impl Default for TrainingConfig {
     fn default() -> Self {
-        TrainingConfig { seed: 1, batch_size: 16384, steps: 0, epochs: 10 }
-    }
-}
-
-impl Default for RateConfig {
-    fn default() -> Self {
-        RateConfig { start: 1e-3, end: 1e-5, shape: Shape::Cosine, warmup_steps: 0 }
-    }
-}
-
-impl Default for OptimiserConfig {
-    fn default() -> Self {
-        OptimiserConfig { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weight_decay: 0.0 }
-    }
-}
-
-impl Default for LossConfig {
-    fn default() -> Self {
-        LossConfig { score_scale: 400.0, lambda_start: 1.0, lambda_end: 0.75, power: 2.0 }
+        TrainingConfig {
+            seed: 1,
+            batch_size: 16384,
+            steps: 0,
+            epochs: 10,
+            stop_after_plateau: 0,
+            plateau_delta: 0.0,
+        }
     }
 }
 
@@ -329,7 +278,7 @@ impl Default for ValidationConfig {
 
 impl Default for CheckpointConfig {
     fn default() -> Self {
-        CheckpointConfig { every_steps: 1000, keep: 3 }
+        CheckpointConfig { every_steps: 1000, keep: 3, best: true }
     }
 }
 
@@ -361,8 +310,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         self.architecture()?;
-        let (training, rate, adam) = (&self.training, &self.learning_rate, &self.optimiser);
-        let (loss, filters, loader) = (&self.loss, &self.filters, &self.loader);
+        let (training, filters, loader) = (&self.training, &self.filters, &self.loader);
         let share = |x: f64| (0.0..1.0).contains(&x);
         let unit = |x: f64| (0.0..=1.0).contains(&x);
         let positive = |x: f64| x.is_finite() && x > 0.0;
@@ -370,17 +318,14 @@ impl Config {
         range("training.batch_size", batch, (1..=1 << 22).contains(&batch), "1 to 4194304")?;
         let length = training.steps.max(training.epochs);
         range("training.epochs", training.epochs, length > 0, "steps or epochs above 0")?;
-        range("learning_rate.start", rate.start, positive(rate.start), "a number above 0")?;
-        let end_fits = positive(rate.end) || rate.shape == Shape::Constant;
-        range("learning_rate.end", rate.end, end_fits, "a number above 0")?;
-        range("optimiser.beta1", adam.beta1, share(adam.beta1), "0 up to below 1")?;
-        range("optimiser.beta2", adam.beta2, share(adam.beta2), "0 up to below 1")?;
-        range("optimiser.epsilon", adam.epsilon, positive(adam.epsilon), "a number above 0")?;
-        range("optimiser.weight_decay", adam.weight_decay, share(adam.weight_decay), "0 up to below 1")?;
-        range("loss.score_scale", loss.score_scale, positive(loss.score_scale), "a number above 0")?;
-        range("loss.lambda_start", loss.lambda_start, unit(loss.lambda_start), "0 to 1")?;
-        range("loss.lambda_end", loss.lambda_end, unit(loss.lambda_end), "0 to 1")?;
-        range("loss.power", loss.power, (1.0..=8.0).contains(&loss.power), "1 to 8")?;
+        let delta = training.plateau_delta;
+        range("training.plateau_delta", delta, delta.is_finite() && delta >= 0.0, "0 or more")?;
+        let held_out = self.validation.fraction > 0.0 || !self.validation.data.is_empty();
+        let validates = training.stop_after_plateau == 0 || held_out;
+        range("training.stop_after_plateau", training.stop_after_plateau, validates, "0 without validation")?;
+        self.learning_rate.check()?;
+        self.optimiser.check()?;
+        self.loss.check()?;
         range("filters.max_score", filters.max_score, filters.max_score >= 0, "0 (off) or more")?;
         range("filters.random_skip", filters.random_skip, share(filters.random_skip), "0 up to below 1")?;
         let disagreement = filters.disagreement;

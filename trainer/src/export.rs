@@ -7,6 +7,7 @@ use crate::calibrate::correct_biases;
 use crate::checkpoint::{Checkpoint, CheckpointError};
 use crate::data::source::hex;
 use crate::model::weights::float_net;
+use nnue_format::bound::enclose;
 use nnue_format::net::{Description, NetFile, Overwrite};
 use nnue_format::quant::{OUTPUT_CP, RAW_ONE};
 use nnue_format::{
@@ -67,6 +68,19 @@ pub enum ExportError {
     /// No position to prove the net on.
     #[error("the checkpoint holds no positions to prove the net on")]
     NoPositions,
+    /// The floats are not what these integers stand for: one of the evaluations is wrong.
+    #[error(
+        "quantised and float net differ by {error:.2} cp at {fen}, where roundings alone can make {proved:.2}; please \
+         report this. Nothing was written"
+    )]
+    Proof {
+        /// Where.
+        fen: String,
+        /// How much, centipawns.
+        error: f64,
+        /// What roundings can make, centipawns.
+        proved: f64,
+    },
     /// The integers are too far from the floats.
     #[error(
         "quantised and float net differ by {mean:.2} cp in the mean and {worst:.2} cp at worst (at {fen}); the bound is \
@@ -134,7 +148,10 @@ pub fn export(path: &Path, out: &Path, bound: Bound, overwrite: Overwrite) -> Re
     let (settling, proving): (Vec<_>, Vec<_>) = positions.chunks(2).map(|two| (&two[0], two.last())).unzip();
     let settling: Vec<Position> = settling.into_iter().cloned().collect();
     let proving: Vec<Position> = proving.into_iter().flatten().cloned().collect();
-    correct_biases(&merged, &mut quantised, &settling);
+    // A net that was not trained since it was read is exported as it is: its biases are settled.
+    if !checkpoint.is_untrained_net() {
+        correct_biases(&merged, &mut quantised, &settling);
+    }
     quantised.check()?;
     let parity = parity(&merged, &quantised, &proving)?;
     if !(parity.mean <= bound.mean && parity.worst <= bound.worst) {
@@ -177,7 +194,7 @@ fn description(checkpoint: &Checkpoint) -> Description {
         program: format!("{} {}", run.program, run.commit),
         data_digest: hex(&digest.finalize()),
         config: run.config.clone(),
-        parent: String::new(),
+        parent: run.init.as_ref().filter(|origin| origin.net).map_or(String::new(), |o| o.sha256.clone()),
         comment: format!("step {} of {}", checkpoint.state.step, run.total_steps),
     }
 }
@@ -194,7 +211,8 @@ fn read_positions(fens: &[String]) -> Result<Vec<Position>, ExportError> {
 /// Compares the raw outputs, before they are rounded to centipawns.
 ///
 /// # Errors
-/// [`ExportError::NoPositions`].
+/// [`ExportError::NoPositions`]; [`ExportError::Proof`] when a float output is outside the interval that its integers
+/// allow.
 pub fn parity(merged: &MergedNet, net: &QuantisedNet, positions: &[Position]) -> Result<Parity, ExportError> {
     let errors: Vec<f64> = positions
         .par_iter()
@@ -202,9 +220,15 @@ pub fn parity(merged: &MergedNet, net: &QuantisedNet, positions: &[Position]) ->
             let float = f64::from(merged.evaluate(position)) * f64::from(OUTPUT_CP);
             let raw = nnue_format::reference::evaluate(net, position).raw;
             let integer = f64::from(raw) * f64::from(OUTPUT_CP) / f64::from(RAW_ONE);
-            (float - integer).abs()
+            let error = (float - integer).abs();
+            let proved = enclose(merged, net, position);
+            if proved.holds(float / f64::from(OUTPUT_CP)) {
+                return Ok(error);
+            }
+            let (fen, proved) = (position.fen(), proved.distance_cp(raw));
+            Err(ExportError::Proof { fen, error, proved })
         })
-        .collect();
+        .collect::<Result<_, _>>()?;
     let worst =
         errors.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).ok_or(ExportError::NoPositions)?;
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;

@@ -63,7 +63,7 @@ pub fn fit(samples: &Samples, loss: &Loss) -> Option<MaterialFit> {
             damping *= 10.0;
         }
     }
-    Some(MaterialFit { values: weights.map(|w| w * loss.score_scale), loss: best })
+    Some(MaterialFit { values: weights.map(|w| w * loss.net_scale), loss: best })
 }
 
 /// The damped step `(H + damping D) s = -g` of iteratively reweighted least squares: an error `r` of weight
@@ -81,7 +81,7 @@ fn step(
         let x = inputs(samples, i);
         let p = sigmoid(dot(weights, &x));
         let error = p - target;
-        let weight = loss.power / 2.0 * error.abs().max(1e-6).powf(loss.power - 2.0);
+        let weight = loss.power / 2.0 * error.abs().max(1e-6).powf(loss.power - 2.0) * loss.side(error);
         let slope = p * (1.0 - p);
         for a in 0..N {
             g[a] += weight * error * slope * x[a];
@@ -136,7 +136,7 @@ mod tests {
             samples.scores.push(score as i16);
             samples.outcomes.push(1);
         }
-        let loss = Loss { lambda: 1.0, score_scale: 400.0, power: 2.0 };
+        let loss = Loss::default();
         let fit = fit(&samples, &loss).unwrap();
         for (found, expected) in fit.values.iter().zip(values.into_iter().chain([30.0])) {
             assert!((found - expected).abs() < 2.0, "{found} for {expected}");

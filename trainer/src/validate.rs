@@ -6,7 +6,7 @@ use crate::data::error::DataError;
 use crate::data::packed::Packed;
 use crate::data::source::Role;
 use crate::data::{Batch, FilterCounts, Plan, Samples};
-use crate::loss::{Loss, sigmoid};
+use crate::loss::Loss;
 use crate::model::ModelError;
 use crate::model::net::Net;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -66,8 +66,7 @@ impl ValidationSet {
             .iter()
             .zip(samples.scores.iter().zip(&samples.outcomes))
             .map(|(&output, (&score, &outcome))| {
-                let prediction = sigmoid(f64::from(output) * loss.output_scale());
-                loss.of(prediction, loss.target(score, outcome))
+                loss.of(loss.prediction(output.into()), loss.target(score, outcome))
             })
             .sum();
         Ok(Some(sum / self.batch.len() as f64))

@@ -75,7 +75,7 @@ fn print_buckets(name: &str, buckets: &[Bucket]) {
 
 fn of_checkpoint(args: &ValidateArgs, choice: &NetChoice) -> Result<(DataView, Option<u64>)> {
     let checkpoint = Checkpoint::read(&args.checkpoint)?;
-    let config = Config::parse(&checkpoint.run.config)?;
+    let config = checkpoint.run.settled_config()?;
     let source = if args.data.is_empty() {
         Source::reopen(&checkpoint.run.inputs, config.loader.skip_damage)?
     } else {

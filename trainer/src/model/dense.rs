@@ -4,7 +4,7 @@ use crate::backend::cpu::AlignedVec;
 use crate::backend::cpu::dense::{Shape, Stack, StackGradients};
 use crate::backend::cpu::kernel::{AdamStep, Kernel};
 use crate::chance::symmetric;
-use crate::optim::Param;
+use crate::optim::{Param, UpdateStep};
 use nnue_format::arch::Architecture;
 use nnue_format::quant::clip;
 use rand_core::Rng;
@@ -13,7 +13,7 @@ use rand_core::Rng;
 pub const LAYERS: [&str; 6] =
     ["dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias", "out.weight", "out.bias"];
 
-/// Limits after each update, in the order of [`LAYERS`]: what an exported net can hold.
+/// Limits after each update, in the order of [`LAYERS`], where every other one is a bias: what an exported net can hold.
 const LIMITS: [f32; 6] = [
     clip::DENSE1_WEIGHT,
     clip::DENSE_BIAS,
@@ -73,9 +73,11 @@ impl Dense {
     }
 
     /// One Adam update of every parameter, clipped to what an exported net can hold.
-    pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep) {
+    pub fn update(&mut self, kernel: &dyn Kernel, step: &UpdateStep) {
         for (place, param) in self.stacks.iter_mut().flatten().enumerate() {
-            param.update(kernel, &AdamStep { limit: LIMITS[place % LIMITS.len()], ..*step });
+            let layer = place % LAYERS.len();
+            let step = if layer.is_multiple_of(2) { &step.dense } else { &step.biases };
+            param.update(kernel, &AdamStep { limit: LIMITS[layer], ..*step });
         }
     }
 }

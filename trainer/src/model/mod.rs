@@ -24,7 +24,8 @@ use crate::chance::{Purpose, generator, symmetric};
 use crate::clock::{Lap, Spent};
 use crate::data::Batch;
 use crate::loss::Loss;
-use crate::optim::Param;
+use crate::optim::param::{Param, square_sum};
+use crate::optim::update::{Lookahead, UpdateStep, norm_scale};
 use dense::Dense;
 use net::Gathered;
 use nnue_format::arch::Architecture;
@@ -250,20 +251,53 @@ impl Model {
         Ok(outputs)
     }
 
-    /// One Adam update of everything with the gathered gradients, which are zeroed.
+    /// One update of everything with the gathered gradients, which are zeroed.
     ///
     /// # Errors
     /// [`ModelError`].
-    pub fn update(&mut self, step: &AdamStep) -> Result<(), ModelError> {
-        let kernel = &*self.kernel;
-        self.table.update(kernel, step, clip::FT_WEIGHT);
-        self.bias.update(kernel, &AdamStep { limit: clip::FT_BIAS, ..*step });
-        if let Some(psqt) = &mut self.psqt {
-            psqt.update(kernel, step, clip::PSQT);
+    pub fn update(&mut self, step: &UpdateStep) -> Result<(), ModelError> {
+        if step.lookahead.is_some() {
+            self.begin_slow();
         }
-        self.dense.update(kernel, step);
+        let step = match step.max_norm {
+            Some(max_norm) => step.scaled(norm_scale(self.gradient_norm(), max_norm)),
+            None => *step,
+        };
+        let kernel = &*self.kernel;
+        self.table.update(kernel, &step.feature_transformer, clip::FT_WEIGHT);
+        self.bias.update(kernel, &AdamStep { limit: clip::FT_BIAS, ..step.biases });
+        if let Some(psqt) = &mut self.psqt {
+            psqt.update(kernel, &step.feature_transformer, clip::PSQT);
+        }
+        self.dense.update(kernel, &step);
         self.stacks.clear();
+        if let Some(Lookahead { part, now: true }) = step.lookahead {
+            self.look_ahead(part);
+        }
         Ok(())
+    }
+
+    /// The norm of the gathered gradients, all parameters of the merged net together.
+    fn gradient_norm(&mut self) -> f64 {
+        let tables = [Some(&mut self.table), self.psqt.as_mut()].into_iter().flatten();
+        let tables: f64 = tables.map(|table| square_sum(table.gradient())).sum();
+        let dense: f64 = self.dense.stacks.iter().flatten().map(|param| square_sum(&param.gradient)).sum();
+        (tables + square_sum(&self.bias.gradient) + dense).sqrt()
+    }
+
+    /// Makes the weights slow ones, where there are none yet.
+    fn begin_slow(&mut self) {
+        self.table.begin_slow();
+        self.psqt.iter_mut().for_each(Table::begin_slow);
+        self.bias.begin_slow();
+        self.dense.stacks.iter_mut().flatten().for_each(Param::begin_slow);
+    }
+
+    fn look_ahead(&mut self, part: f32) {
+        self.table.look_ahead(part);
+        self.psqt.iter_mut().for_each(|psqt| psqt.look_ahead(part));
+        self.bias.look_ahead(part);
+        self.dense.stacks.iter_mut().flatten().for_each(|param| param.look_ahead(part));
     }
 
     /// Forward pass of the feature transformer of the rows in `grouped` into `x` and `psqt_sums`.

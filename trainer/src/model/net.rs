@@ -2,9 +2,9 @@
 
 use super::weights::{Parameter, WeightsError};
 use super::{Model, ModelError, Parts};
-use crate::backend::cpu::AdamStep;
 use crate::data::Batch;
 use crate::loss::Loss;
+use crate::optim::UpdateStep;
 use nnue_format::Architecture;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub trait Net {
     ///
     /// # Errors
     /// [`ModelError`].
-    fn update(&mut self, step: &AdamStep) -> Result<(), ModelError>;
+    fn update(&mut self, step: &UpdateStep) -> Result<(), ModelError>;
 
     /// The summed losses of the steps that were not asked for yet, in their order: of all of them with `wait`, else of
     /// those that are known by now. A net on the CPU knows that of the last [`gradients`](Net::gradients) at once.
@@ -109,7 +109,7 @@ impl Net for Model {
         self.gathered_tensors()
     }
 
-    fn update(&mut self, step: &AdamStep) -> Result<(), ModelError> {
+    fn update(&mut self, step: &UpdateStep) -> Result<(), ModelError> {
         Model::update(self, step)
     }
 

@@ -105,6 +105,23 @@ impl Table {
         });
     }
 
+    /// Makes the weights slow ones, where there are none yet.
+    pub fn begin_slow(&mut self) {
+        self.own.begin_slow();
+        if let Some(factor) = &mut self.factor {
+            factor.param.begin_slow();
+        }
+    }
+
+    /// Lookahead on the table and its factors. What lies between two tables within the limits is within them.
+    pub fn look_ahead(&mut self, part: f32) {
+        self.own.look_ahead(part);
+        if let Some(factor) = &mut self.factor {
+            factor.param.look_ahead(part);
+        }
+        self.merge();
+    }
+
     /// One Adam update with the gathered gradient; then clips the merged weights to `-limit..=limit` by changing
     /// the table's own weights. `step.limit` is not used.
     pub fn update(&mut self, kernel: &dyn Kernel, step: &AdamStep, limit: f32) {
@@ -176,7 +193,8 @@ fn update_and_merge(
                 if clipped != sum && !sum.is_nan() {
                     own[k] = clipped - shared[k];
                 }
-                merged[k] = clipped;
+                // Not `clipped`: the difference was rounded, and a resumed run adds up what it reads.
+                merged[k] = own[k] + shared[k];
             }
         }
     }

@@ -51,6 +51,23 @@ impl History {
     }
 }
 
+/// The sum of squares in f64. Slices are added in their order, so that neither threads nor ranks change it.
+pub fn square_sum(values: &[f32]) -> f64 {
+    const LANES: usize = 8;
+    let of = |slice: &[f32]| -> f64 {
+        let mut sums = [0.0; LANES];
+        let (whole, rest) = slice.as_chunks::<LANES>();
+        for values in whole {
+            for (sum, &value) in sums.iter_mut().zip(values) {
+                *sum += f64::from(value) * f64::from(value);
+            }
+        }
+        sums.iter().sum::<f64>() + rest.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>()
+    };
+    let sums: Vec<f64> = values.par_chunks(SLICE).map(of).collect();
+    sums.iter().sum()
+}
+
 /// Weights, gradient and history, all of one length.
 pub struct Param {
     /// The weights.
@@ -66,6 +83,22 @@ impl Param {
     pub fn new(weights: AlignedVec) -> Param {
         let (gradient, history) = (AlignedVec::zeros(weights.len()), History::new(weights.len()));
         Param { weights, gradient, history }
+    }
+
+    /// Makes the weights slow ones, where there are none yet.
+    pub fn begin_slow(&mut self) {
+        self.history.slow.get_or_insert_with(|| self.weights.clone());
+    }
+
+    /// Lookahead: `slow += part * (fast - slow); fast = slow`. Without slow weights nothing happens.
+    pub fn look_ahead(&mut self, part: f32) {
+        let Some(slow) = &mut self.history.slow else { return };
+        self.weights.par_chunks_mut(SLICE).zip(slow.par_chunks_mut(SLICE)).for_each(|(fast, slow)| {
+            for (fast, slow) in fast.iter_mut().zip(slow) {
+                *slow += part * (*fast - *slow);
+                *fast = *slow;
+            }
+        });
     }
 
     /// One Adam update with the gathered gradient, which is zeroed.

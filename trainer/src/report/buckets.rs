@@ -1,7 +1,7 @@
 //! How a net predicts, by kinds of positions: by pieces on the board, by output stack, by its own prediction, by score.
 
 use crate::data::Samples;
-use crate::loss::{Loss, sigmoid};
+use crate::loss::Loss;
 use nnue_format::features::FeatureSet;
 use nnue_format::quant::OUTPUT_CP;
 use serde::Serialize;
@@ -61,7 +61,7 @@ impl Buckets {
         let kings = if features.name().starts_with("half-kp") { 2 } else { 0 };
         for (i, &output) in outputs.iter().enumerate() {
             let (score, outcome) = (samples.scores[i], samples.outcomes[i]);
-            let prediction = sigmoid(f64::from(output) * loss.output_scale());
+            let prediction = loss.prediction(output.into());
             let target = loss.target(score, outcome);
             let pieces = samples.row(2 * i).len() + kings;
             let seen = Seen {
@@ -169,7 +169,7 @@ mod tests {
     fn every_position_is_in_one_bucket_of_each_kind() {
         let arch: nnue_format::Architecture = "half-ka-hm 2x128-8-16-1 crelu 8-stacks".parse().unwrap();
         let samples = random_play(&Encoder::new(&arch).unwrap(), 4, 500);
-        let loss = Loss { lambda: 1.0, score_scale: 400.0, power: 2.0 };
+        let loss = Loss::default();
         // A net that says the score has no loss.
         let outputs: Vec<f32> = samples.scores.iter().map(|&score| f32::from(score) / 600.0).collect();
         let buckets = Buckets::of(&samples, &outputs, &loss, arch.features());

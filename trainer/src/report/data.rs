@@ -1,7 +1,7 @@
 //! A net on the validation games of record files.
 
 use super::{Buckets, ReportError};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::data::restore::Restorer;
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
@@ -49,7 +49,12 @@ impl DataView {
         let plan = Plan::new(config, source, Encoder::new(&arch)?)?;
         let set = ValidationSet::read(&plan, config.validation.max_positions)?;
         let outputs = if set.batch.is_empty() { Vec::new() } else { judge(&set.batch)? };
-        let loss = Loss::new(&config.loss, config.loss.lambda_end);
+        let scale = config.loss.score_scale.fixed().ok_or_else(|| ConfigError::Range {
+            name: "loss.score_scale",
+            found: "\"fit\"".to_owned(),
+            expected: "a number here; the run that fitted one keeps it in its checkpoints, so name one of those",
+        })?;
+        let loss = Loss::new(&config.loss, scale, config.loss.lambda_end);
         let buckets = Buckets::of(&set.batch.samples, &outputs, &loss, arch.features());
         Ok(DataView {
             files,

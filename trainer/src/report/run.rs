@@ -46,7 +46,7 @@ impl RunView {
             RunError::Folder { folder, what } => ReportError::Run { path: folder, what },
             other => wrong(other.to_string()),
         })?;
-        let config = Config::parse(&manifest.config)?;
+        let config = manifest.settled_config()?;
         let outcome = match fs::read(folder.join("result.json")) {
             Ok(bytes) => {
                 Some(serde_json::from_slice(&bytes).map_err(|error| wrong(format!("result.json: {error}")))?)

@@ -15,11 +15,14 @@ use crate::data::samples::Encoder;
 use crate::data::source::Source;
 use crate::data::survey::{COUNTED_BLOCKS, FEW_BLOCKS, Survey, survey};
 use crate::data::{DataError, FilterCounts, Plan};
+use crate::init::{self, InitError, Origin};
 use crate::model::ModelError;
 use crate::model::net::NetChoice;
 use crate::model::weights::WeightsError;
 use crate::progress::Progress;
+use crate::score_scale::{self, ScaleError};
 use crate::validate::ValidationSet;
+use nnue_format::FloatNet;
 use serde::{Deserialize, Serialize};
 use session::Session;
 use std::fs;
@@ -46,6 +49,12 @@ pub enum RunError {
     /// Weights that do not fit the model.
     #[error("checkpoint: {0}")]
     Weights(#[from] WeightsError),
+    /// First weights that cannot be used.
+    #[error(transparent)]
+    Init(#[from] InitError),
+    /// The score scale cannot be fitted.
+    #[error(transparent)]
+    Scale(#[from] ScaleError),
     /// The folder holds something else.
     #[error("{}: {what}", folder.display())]
     Folder {
@@ -115,10 +124,25 @@ pub struct Outcome {
     pub architecture: String,
     /// The newest checkpoint.
     pub checkpoint: PathBuf,
+    /// The checkpoint of the lowest validation loss, with its step and loss.
+    pub best: Option<Best>,
+    /// Did the run end because validations brought nothing any more?
+    pub plateau: bool,
     /// What the filters did to the data that were looked at before the run (in the call that began it).
     pub filters: Option<FilterCounts>,
     /// Centipawns the material fit gives rook, cannon, knight, bishop, advisor, pawn and the move.
     pub material_values: Option<[f64; 7]>,
+}
+
+/// The best of the validated states of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Best {
+    /// Where it is kept.
+    pub checkpoint: PathBuf,
+    /// Its step.
+    pub step: u64,
+    /// Its validation loss.
+    pub validation_loss: f64,
 }
 
 const MANIFEST: &str = "manifest.json";
@@ -129,14 +153,34 @@ const RESULT: &str = "result.json";
 /// # Errors
 /// [`RunError`]; a folder with another plan's run is left alone.
 pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
+    start_from(None, config_text, data, out, conduct)
+}
+
+/// As [`start`]; the first weights are those of `init`, a net file or a checkpoint ([`crate::init`]).
+///
+/// # Errors
+/// [`RunError`].
+pub fn start_from(
+    init: Option<&Path>,
+    config_text: &str,
+    data: &[PathBuf],
+    out: &Path,
+    conduct: Conduct,
+) -> Result<Outcome, RunError> {
     let config = Config::parse(config_text)?;
+    let init = init.map(init::read).transpose()?;
+    let origin = init.as_ref().map(|(_, origin)| origin.clone());
     let source = Source::open_all(&files(&config, data)?, config.loader.skip_damage)?;
     let manifest_path = out.join(MANIFEST);
     if manifest_path.exists() {
         let manifest = read_manifest(out)?;
-        if manifest.config != config_text || manifest.inputs != source.files() {
-            let what =
-                "holds a run with another configuration or other data; choose another --out, or delete it";
+        let digest = |origin: &Option<Origin>| origin.as_ref().map(|origin| origin.sha256.clone());
+        if manifest.config != config_text
+            || manifest.inputs != source.files()
+            || digest(&manifest.init) != digest(&origin)
+        {
+            let what = "holds a run with another configuration, other data or other first weights; choose another \
+                        --out, or delete it";
             return Err(RunError::Folder { folder: out.to_path_buf(), what: what.to_owned() });
         }
         return go_on(out, manifest, config, source, conduct);
@@ -152,6 +196,7 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
     let arch = config.architecture()?;
     let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
     let survey = survey_for(&config, &plan, conduct.quiet)?;
+    let score_scale = score_scale::settle(&config.loss, &plan)?;
     let manifest = RunManifest {
         format: FORMAT,
         program: format!("chuhe-train {}", env!("CARGO_PKG_VERSION")),
@@ -161,11 +206,20 @@ pub fn start(config_text: &str, data: &[PathBuf], out: &Path, conduct: Conduct) 
         seed: config.training.seed,
         total_steps: total_steps(&config, survey.epoch_positions),
         epoch_positions: survey.epoch_positions,
+        score_scale,
+        init: origin,
         config: config_text.to_owned(),
         inputs: plan.source.files().to_vec(),
     };
+    let begin = match &init {
+        Some((net, _)) => Begin::From(net),
+        None => Begin::New,
+    };
     checkpoint::write_file(&manifest_path, &checkpoint::to_json(&manifest, &manifest_path)?)?;
-    let mut session = session(out, manifest, config, plan, conduct, None)?;
+    let mut session = session(out, manifest, config, plan, conduct, begin)?;
+    if init.is_some() {
+        session.checkpoint()?;
+    }
     session.counts = Some(survey.counts);
     session.run()
 }
@@ -213,12 +267,29 @@ fn go_on(
     }
     let plan = Plan::new(&config, source, Encoder::new(&arch)?)?;
     // A run killed before its first checkpoint begins again.
-    let checkpoint = match checkpoint::locate(out) {
-        Ok(folder) => Some(of_this_run(Checkpoint::read(&folder)?, &manifest, &folder)?),
-        Err(CheckpointError::NotFound(_)) => None,
+    let net;
+    let begin = match checkpoint::locate(out) {
+        Ok(folder) => Begin::After(Box::new(of_this_run(Checkpoint::read(&folder)?, &manifest, &folder)?)),
+        Err(CheckpointError::NotFound(_)) => match &manifest.init {
+            Some(origin) => {
+                net = init::reread(origin)?;
+                Begin::From(&net)
+            }
+            None => Begin::New,
+        },
         Err(error) => return Err(error.into()),
     };
-    session(out, manifest, config, plan, conduct, checkpoint)?.run()
+    session(out, manifest, config, plan, conduct, begin)?.run()
+}
+
+/// What the first weights of a session are.
+enum Begin<'a> {
+    /// Drawn by chance.
+    New,
+    /// Those of an earlier net.
+    From(&'a FloatNet),
+    /// Those of the run itself.
+    After(Box<Checkpoint>),
 }
 
 /// A checkpoint of another run would be trained on without anybody's noticing, as far as its shapes fit.
@@ -248,25 +319,29 @@ fn session(
     config: Config,
     plan: Plan,
     conduct: Conduct,
-    checkpoint: Option<Checkpoint>,
+    begin: Begin<'_>,
 ) -> Result<Session, RunError> {
     let arch = config.architecture()?;
     let mut net = (conduct.net)(&arch, config.net.factorised, config.training.seed)?;
     let validation = ValidationSet::read(&plan, config.validation.max_positions)?;
-    let state = match checkpoint {
-        Some(checkpoint) => {
+    let state = match begin {
+        Begin::New => State::default(),
+        Begin::From(source) => {
+            net.set_parameters(&init::parameters(source, &arch, net.parameters()?)?)?;
+            State::default()
+        }
+        Begin::After(checkpoint) => {
             net.set_parameters(&checkpoint.parameters)?;
             checkpoint.state
         }
-        None => State::default(),
     };
     Session::new(out, manifest, config, plan, conduct, net, validation, state)
 }
 
-/// Looks at the data before the run: all of it when its length is given in epochs, else as much as tells about how long
+/// Looks at the data before the run: all of it when anything is given in epochs, else as much as tells about how long
 /// an epoch is.
 fn survey_for(config: &Config, plan: &Plan, quiet: bool) -> Result<Survey, RunError> {
-    if config.training.steps > 0 {
+    if config.training.steps > 0 && !config.learning_rate.counts_epochs() {
         return Ok(survey(plan, FEW_BLOCKS)?);
     }
     Progress::start(0, quiet).say("counting one epoch, to turn epochs into steps");

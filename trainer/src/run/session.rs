@@ -2,15 +2,15 @@
 
 use super::diverged::Divergence;
 use super::looks::{Clock, LookError, Looks, gradient_norms};
-use super::{Conduct, Outcome, RESULT, RunError};
-use crate::backend::cpu::AdamStep;
+use super::{Best, Conduct, Outcome, RESULT, RunError};
 use crate::checkpoint::{self, Checkpoint, CheckpointError, RunManifest, State};
 use crate::config::Config;
 use crate::data::{Batch, FilterCounts, Loader, Plan};
 use crate::loss::Loss;
 use crate::material;
 use crate::model::net::Net;
-use crate::optim::schedule;
+use crate::optim::UpdateStep;
+use crate::optim::schedule::{self, Extent};
 use crate::progress::{Progress, Shown};
 use crate::validate::ValidationSet;
 use crate::watch::Row;
@@ -123,13 +123,18 @@ impl Session {
             let positions = self.manifest.epoch_positions;
             self.progress.say(&format!("epoch       {positions} positions; of those looked at {counts}"));
         }
+        if let Some(origin) = &self.manifest.init {
+            let (path, architecture) = (origin.path.display(), &origin.architecture);
+            self.progress.say(&format!("begins as   {path} ({architecture})"));
+        }
         if self.state.step > 0 {
             self.progress.say(&format!("resuming    after step {}", self.state.step));
         }
     }
 
     fn steps(&mut self) -> Result<End, RunError> {
-        if self.state.step >= self.manifest.total_steps {
+        // A run that was killed between its last checkpoint and its result has nothing left to do.
+        if self.state.step >= self.manifest.total_steps || self.on_plateau() {
             return Ok(End::Complete);
         }
         let mut loader = Loader::start(&self.plan, self.state.step);
@@ -149,7 +154,7 @@ impl Session {
 
     fn step(&mut self, batch: &Batch) -> Result<(), RunError> {
         let (step, total) = (self.state.step, self.manifest.total_steps);
-        let loss = Loss::new(&self.config.loss, schedule::lambda(&self.config.loss, step, total));
+        let loss = self.loss(schedule::lambda(&self.config.loss, step, total));
         let divisor = self.config.training.batch_size;
         self.net.gradients(batch, &loss, divisor)?;
         self.pending.push_back(batch.len());
@@ -159,11 +164,8 @@ impl Session {
         }
         // On the CPU the loss is known before it changes a weight; other devices see to that themselves.
         self.note_losses(step + 1, false, batch)?;
-        let rate = schedule::learning_rate(&self.config.learning_rate, step, total);
-        let adam = &self.config.optimiser;
-        let betas = (adam.beta1, adam.beta2);
-        let adam = AdamStep::at(step + 1, rate, betas, adam.epsilon, adam.weight_decay, f32::INFINITY);
-        self.net.update(&adam)?;
+        let update = UpdateStep::at(&self.config.optimiser, step + 1, self.learning_rate(step));
+        self.net.update(&update)?;
         self.state.step += 1;
         self.state.positions += divisor as u64;
         self.state.epoch = self.state.positions / self.manifest.epoch_positions.max(1);
@@ -192,7 +194,13 @@ impl Session {
     /// Validation, curve, checkpoint and progress where they are due; `Some` when the run ends here.
     fn after_step(&mut self, batch: &Batch) -> Result<Option<End>, RunError> {
         let step = self.state.step;
-        let complete = step == self.manifest.total_steps;
+        let last = step == self.manifest.total_steps;
+        let mut validated = None;
+        if last || step.is_multiple_of(self.config.validation.every_steps) {
+            self.note_losses(step, true, batch)?;
+            validated = self.validate(batch)?;
+        }
+        let complete = last || validated.is_some() && self.on_plateau();
         let stopped = self.conduct.interrupted.load(Ordering::Relaxed)
             || self.conduct.stop_after.is_some_and(|last| step >= last);
         let end = if complete {
@@ -205,19 +213,8 @@ impl Session {
         let checkpoint = end.is_some() || step.is_multiple_of(self.config.checkpoint.every_steps);
         let row = complete || step.is_multiple_of(self.looks.every);
         let look = self.looks.due(step);
-        let mut validated = None;
-        if checkpoint || row || look || step.is_multiple_of(self.config.validation.every_steps) {
+        if checkpoint || row || look {
             self.note_losses(step, true, batch)?;
-        }
-        if complete || step.is_multiple_of(self.config.validation.every_steps) {
-            let loss = self.final_loss();
-            validated = self.validation.loss(&mut *self.net, &loss)?;
-            if let Some(loss) = validated {
-                if !loss.is_finite() {
-                    return Err(self.diverged(step, format!("the validation loss is {loss}"), Some(batch)));
-                }
-                self.state.validation = Some((step, loss));
-            }
         }
         let statistics = match look.then(|| self.looks.look(&*self.net, batch)) {
             None => None,
@@ -232,14 +229,44 @@ impl Session {
         }
         self.show();
         if checkpoint {
-            match self.checkpoint() {
-                Err(RunError::Checkpoint(error @ CheckpointError::NotFinite { .. })) => {
-                    return Err(self.diverged(step, error.to_string(), Some(batch)));
-                }
-                other => other?,
-            }
+            let written = self.checkpoint();
+            self.unless_diverged(written, batch)?;
         }
         Ok(end)
+    }
+
+    /// The validation loss now; the best state so far is kept aside.
+    fn validate(&mut self, batch: &Batch) -> Result<Option<f64>, RunError> {
+        let (step, loss) = (self.state.step, self.final_loss());
+        let validated = self.validation.loss(&mut *self.net, &loss)?;
+        let Some(loss) = validated else { return Ok(None) };
+        if !loss.is_finite() {
+            return Err(self.diverged(step, format!("the validation loss is {loss}"), Some(batch)));
+        }
+        self.state.validation = Some((step, loss));
+        let best = self.state.plateau.see(step, loss, self.config.training.plateau_delta);
+        if best && self.config.checkpoint.best {
+            let written = self
+                .snapshot()
+                .and_then(|snapshot| snapshot.write_best(&self.out).map_err(RunError::from))
+                .map(|_| ());
+            self.unless_diverged(written, batch)?;
+        }
+        Ok(validated)
+    }
+
+    /// A state that is no number was not written: the run ends with what is known of it.
+    fn unless_diverged(&mut self, written: Result<(), RunError>, batch: &Batch) -> Result<(), RunError> {
+        match written {
+            Err(RunError::Checkpoint(error @ CheckpointError::NotFinite { .. })) => {
+                Err(self.diverged(self.state.step, error.to_string(), Some(batch)))
+            }
+            other => other,
+        }
+    }
+
+    fn on_plateau(&self) -> bool {
+        self.state.plateau.is_over(self.config.training.stop_after_plateau)
     }
 
     /// Writes down what is known of a step in which something is no number, and gives the error that ends the run.
@@ -255,7 +282,7 @@ impl Session {
                 step,
                 what: what.clone(),
                 lambda: schedule::lambda(&self.config.loss, before, total),
-                learning_rate: schedule::learning_rate(&self.config.learning_rate, before, total),
+                learning_rate: self.learning_rate(before),
                 last_good: last.clone(),
                 batch,
                 architecture: self.net.architecture(),
@@ -274,7 +301,18 @@ impl Session {
 
     /// The loss that validation is judged by: λ as at the run's end.
     fn final_loss(&self) -> Loss {
-        Loss::new(&self.config.loss, self.config.loss.lambda_end)
+        self.loss(self.config.loss.lambda_end)
+    }
+
+    fn loss(&self, lambda: f64) -> Loss {
+        Loss::new(&self.config.loss, self.manifest.score_scale, lambda)
+    }
+
+    /// The learning rate of step number `step` (from 0).
+    fn learning_rate(&self, step: u64) -> f64 {
+        let epoch = self.manifest.epoch_positions.div_ceil(self.config.training.batch_size as u64);
+        let extent = Extent { steps: self.manifest.total_steps, epoch };
+        schedule::learning_rate(&self.config.learning_rate, step, extent)
     }
 
     fn mean_recent(&self, steps: usize) -> f64 {
@@ -290,7 +328,7 @@ impl Session {
             epoch: self.state.epoch,
             positions: self.state.positions,
             lambda: schedule::lambda(&self.config.loss, step - 1, total),
-            learning_rate: schedule::learning_rate(&self.config.learning_rate, step - 1, total),
+            learning_rate: self.learning_rate(step - 1),
             loss: self.mean_recent(self.looks.every as usize),
             validation_loss: validation,
             seconds: self.started.elapsed().as_secs_f64(),
@@ -318,16 +356,25 @@ impl Session {
         self.progress.show(&shown);
     }
 
-    fn checkpoint(&mut self) -> Result<(), RunError> {
-        let checkpoint = Checkpoint {
+    fn snapshot(&self) -> Result<Checkpoint, RunError> {
+        Ok(Checkpoint {
             run: self.manifest.clone(),
             state: self.state.clone(),
             parameters: self.net.parameters()?,
             positions: self.validation.fens.clone(),
-        };
+        })
+    }
+
+    pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
+        let snapshot = self.snapshot()?;
         self.looks.sync()?;
-        self.last_checkpoint = Some(checkpoint.write(&self.out, self.config.checkpoint.keep)?);
+        self.last_checkpoint = Some(snapshot.write(&self.out, self.config.checkpoint.keep)?);
         Ok(())
+    }
+
+    fn best(&self) -> Option<Best> {
+        let (step, validation_loss) = self.state.plateau.best.filter(|_| self.config.checkpoint.best)?;
+        Some(Best { checkpoint: checkpoint::best_of(&self.out), step, validation_loss })
     }
 
     fn outcome(&self, complete: bool) -> Result<Outcome, RunError> {
@@ -354,6 +401,8 @@ impl Session {
             seconds: self.started.elapsed().as_secs_f64(),
             architecture: self.manifest.architecture.clone(),
             checkpoint,
+            best: self.best(),
+            plateau: complete && self.state.step < self.manifest.total_steps,
             filters: self.counts,
             material_values: fit.map(|fit| fit.values),
         })

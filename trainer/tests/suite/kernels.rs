@@ -159,6 +159,28 @@ fn adam_equals_the_formula_in_f64() {
 }
 
 #[test]
+fn a_scaled_gradient_is_a_shorter_one() {
+    const N: usize = 77;
+    for kernel in vector_kernels() {
+        let moved = |size: f32, scale: f32| {
+            let (mut weights, mut first, mut second) = (floats(1, N, 1.0), vec![0.0; N], vec![0.0; N]);
+            let mut gradient = floats(2, N, size);
+            let step = AdamStep { scale, ..AdamStep::at(1, 1e-2, (0.9, 0.99), 0.1, 0.0, 0.98) };
+            let state = AdamSlices {
+                weights: &mut weights,
+                gradient: &mut gradient,
+                first: &mut first,
+                second: &mut second,
+            };
+            kernel.adam(state, &step);
+            [weights, first, second].concat()
+        };
+        assert_eq!(moved(1.0, 0.25), moved(0.25, 1.0), "{}", kernel.name());
+        assert_ne!(moved(1.0, 0.25), moved(1.0, 1.0), "{}", kernel.name());
+    }
+}
+
+#[test]
 fn a_factor_is_a_second_row_and_the_merged_weight_is_clipped() {
     let arch = arch("half-kp-hm 2x128-8-8-1");
     let set = arch.features();

@@ -100,7 +100,7 @@ fn a_killed_run_ends_as_an_undisturbed_one() {
     place.finish(&killed);
     assert_eq!(numbers(&killed), numbers(&whole));
     let left: Vec<_> = fs::read_dir(killed.join("checkpoints")).unwrap().flatten().collect();
-    assert_eq!(left.len(), 2, "the two newest, and nothing half written: {left:?}");
+    assert_eq!(left.len(), 3, "the two newest and the best, and nothing half written: {left:?}");
 }
 
 /// On a file system of a few megabytes of its own, where this machine lets us have one.

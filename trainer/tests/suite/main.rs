@@ -1,10 +1,14 @@
 //! Tests of the trainer: one binary, since each one links libtorch.
 
 mod batches;
+mod chain;
 mod dense;
+mod documents;
+mod init;
 mod kernels;
 mod kills;
 mod nets;
+mod optimisers;
 mod refusals;
 mod runs;
 mod selection;

@@ -28,12 +28,12 @@ fn model(arch: &Architecture, factorised: bool) -> Model {
 }
 
 fn loss() -> Loss {
-    Loss { lambda: 0.8, score_scale: 400.0, power: 2.0 }
+    Loss { lambda: 0.8, ..Loss::default() }
 }
 
 fn step(model: &mut Model, batch: &Batch, number: u64, rate: f64) -> f64 {
     let sum = model.gradients(batch, &loss(), batch.len()).unwrap();
-    model.update(&AdamStep::at(number, rate, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY)).unwrap();
+    model.update(&AdamStep::at(number, rate, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY).into()).unwrap();
     sum / batch.len() as f64
 }
 
@@ -140,7 +140,7 @@ fn gathered_sums_are_the_nets_own_memory() {
         }
         let losses = net.losses(false).unwrap();
         assert!(losses.len() == 1 && net.losses(true).unwrap().is_empty());
-        net.update(&AdamStep::at(1, 1e-3, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY)).unwrap();
+        net.update(&AdamStep::at(1, 1e-3, (0.9, 0.999), 1e-8, 0.0, f32::INFINITY).into()).unwrap();
         (losses[0], net.parameters().unwrap())
     };
     let ((loss, once), (sum, twice)) = (doubled(false), doubled(true));
@@ -250,4 +250,9 @@ fn a_weight_that_does_not_fit_is_named() {
     let largest = merged.layers.dense1_weights.iter().fold(0f32, |a, w| a.max(w.abs()));
     assert_eq!(largest, clip::DENSE1_WEIGHT);
     merged.quantise().unwrap();
+    // The limits are those of own row and factor as they are added up when a run is resumed or exported.
+    let bits = |model: &Model| model.table.merged().iter().map(|w| w.to_bits()).collect::<Vec<_>>();
+    let mut resumed = Model::new(&arch, true, 1, KernelKind::best());
+    resumed.set_parameters(&model.parameters().unwrap()).unwrap();
+    assert!(bits(&resumed) == bits(&model), "a resumed run has the same merged weights");
 }

@@ -197,7 +197,7 @@ fn checkpoints_are_kept_checked_and_exported() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     kept.sort();
-    assert_eq!(kept, ["step-000000000016", "step-000000000020"], "the two newest");
+    assert_eq!(kept, ["best", "step-000000000016", "step-000000000020"], "the two newest, and the best");
 
     let net = runs.out("net.nnue");
     let exported = export(&out, &net, BOUND, Overwrite::No).unwrap();

@@ -75,6 +75,8 @@ pub struct AdamStep {
     pub shrink: f32,
     /// After the update the weight is clipped to `-limit..=limit`; infinity for none.
     pub limit: f32,
+    /// What the gradient is multiplied with first: 1 unless its norm is too long.
+    pub scale: f32,
 }
 
 impl AdamStep {
@@ -97,6 +99,7 @@ impl AdamStep {
             correction2: correction(betas.1),
             shrink: (rate * weight_decay) as f32,
             limit,
+            scale: 1.0,
         }
     }
 }

@@ -93,7 +93,7 @@ pub(super) fn adam(state: AdamSlices<'_>, step: &AdamStep) {
     let (first, second) = (&mut first[..len], &mut second[..len]);
     let (keep1, keep2) = (1.0 - step.beta1, 1.0 - step.beta2);
     for i in 0..len {
-        let g = gradient[i];
+        let g = gradient[i] * step.scale;
         let m = step.beta1 * first[i] + keep1 * g;
         let v = step.beta2 * second[i] + keep2 * g * g;
         let size = (v * step.correction2).sqrt() + step.epsilon;
