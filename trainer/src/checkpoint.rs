@@ -157,6 +157,24 @@ pub struct State {
     pub plateau: Plateau,
 }
 
+impl State {
+    /// As in a checkpoint's `state.bin`.
+    ///
+    /// # Errors
+    /// What bincode reports, which does not happen for this type.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, bincode::error::EncodeError> {
+        bincode::encode_to_vec(self, bincode_config())
+    }
+
+    /// Reads what [`State::to_bytes`] gives.
+    ///
+    /// # Errors
+    /// What bincode reports of bytes that are not a state.
+    pub fn from_bytes(bytes: &[u8]) -> Result<State, bincode::error::DecodeError> {
+        Ok(bincode::decode_from_slice(bytes, bincode_config())?.0)
+    }
+}
+
 /// A checkpoint in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -298,8 +316,7 @@ impl Checkpoint {
         });
         let mut positions = self.positions.join("\n");
         positions.push('\n');
-        let state = bincode::encode_to_vec(&self.state, bincode_config())
-            .map_err(|error| content(&folder.join(STATE), error))?;
+        let state = self.state.to_bytes().map_err(|error| content(&folder.join(STATE), error))?;
         let files = [
             (WEIGHTS, weights_bytes(&self.parameters).map_err(|e| content(&folder.join(WEIGHTS), e))?),
             (OPTIMISER, safetensors_bytes(states).map_err(|e| content(&folder.join(OPTIMISER), e))?),
@@ -339,8 +356,7 @@ impl Checkpoint {
         let states = read_checked(&folder, OPTIMISER, &manifest)?;
         let parameters = read_parameters(&weights, &states).map_err(|what| content(&weights_path, what))?;
         let state = read_checked(&folder, STATE, &manifest)?;
-        let (state, _) = bincode::decode_from_slice(&state, bincode_config())
-            .map_err(|error| content(&folder.join(STATE), error))?;
+        let state = State::from_bytes(&state).map_err(|error| content(&folder.join(STATE), error))?;
         let positions = read_checked(&folder, POSITIONS, &manifest)?;
         let positions =
             String::from_utf8(positions).map_err(|error| content(&folder.join(POSITIONS), error))?;

@@ -14,6 +14,7 @@ use crate::data::{Plan, speed};
 use crate::export::{self, BOUND, Bound, ExportError};
 use crate::model::net::{Net, NetChoice};
 use crate::model::{Model, ModelError};
+use crate::ranks::{RankArgs, Ranks, settings};
 use crate::run::{self, Conduct, Outcome};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Trains xiangqi NNUE nets on game records and exports them for the engine.
 #[derive(Parser)]
@@ -80,6 +82,8 @@ struct TrainArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    ranks: RankArgs,
 }
 
 #[derive(Args)]
@@ -95,6 +99,8 @@ struct ResumeArgs {
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    ranks: RankArgs,
 }
 
 #[derive(Args)]
@@ -184,7 +190,11 @@ struct CheckFailed;
 
 impl Cli {
     fn run(self, commit: &str) -> Result<ExitCode> {
-        if let Some(threads) = self.threads {
+        let threads = match (self.threads, &self.command) {
+            (None, Command::Train(_) | Command::Resume(_)) => settings::threads_of_a_rank(),
+            (threads, _) => threads,
+        };
+        if let Some(threads) = threads {
             if !(1..=1024).contains(&threads) {
                 bail!("--threads is {threads}, expected 1 to 1024");
             }
@@ -219,23 +229,45 @@ fn net_choice(kernel: Option<KernelKind>) -> NetChoice {
     })
 }
 
+/// Joins the other processes of the run, if there are any.
+fn join(args: &RankArgs) -> Result<Arc<Ranks>> {
+    let on_lost = |verdict: &str| {
+        eprintln!("chuhe-train: error: {verdict}");
+        std::process::exit(2);
+    };
+    Ok(Arc::new(Ranks::join(args.settings(Arc::new(on_lost)))?))
+}
+
+/// A launcher may pass on a signal that the terminal has sent as well; only what comes later than this after the first
+/// is a wish of its own.
+const SAME_SIGNAL: Duration = Duration::from_secs(5);
+
 fn conduct(
     kernel: Option<KernelKind>,
     stop_after: Option<u64>,
     commit: &str,
     quiet: bool,
+    ranks: Arc<Ranks>,
 ) -> Result<Conduct> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = interrupted.clone();
+    let launched = ranks.world() > 1;
+    let mut first: Option<Instant> = None;
     ctrlc::set_handler(move || {
-        // The second time, the user means now.
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+        flag.store(true, Ordering::Relaxed);
+        match first {
+            None => {
+                first = Some(Instant::now());
+                eprintln!("\nstopping after this step; once more to stop without a checkpoint");
+            }
+            Some(first) if launched && first.elapsed() < SAME_SIGNAL => {}
+            // The second time, the user means now.
+            Some(_) => std::process::exit(130),
         }
-        eprintln!("\nstopping after this step; once more to stop without a checkpoint");
     })
     .context("catching Ctrl-C")?;
-    Ok(Conduct { net: net_choice(kernel), interrupted, stop_after, commit: commit.to_owned(), quiet })
+    let quiet = quiet || !ranks.is_first();
+    Ok(Conduct { net: net_choice(kernel), interrupted, stop_after, commit: commit.to_owned(), quiet, ranks })
 }
 
 fn read_config(path: &Path) -> Result<String> {
@@ -243,20 +275,33 @@ fn read_config(path: &Path) -> Result<String> {
 }
 
 fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
-    let text = read_config(&args.config)?;
-    Config::parse(&text).with_context(|| args.config.display().to_string())?;
-    let conduct = conduct(kernel, args.stop_after, commit, args.quiet)?;
+    let ranks = join(&args.ranks)?;
+    let text = telling(&ranks, || {
+        let text = read_config(&args.config)?;
+        Config::parse(&text).with_context(|| args.config.display().to_string())?;
+        Ok(text)
+    })?;
+    let conduct = conduct(kernel, args.stop_after, commit, args.quiet, ranks.clone())?;
     let outcome = run::start_from(args.init.as_deref(), &text, &args.data, &args.out, conduct)?;
-    print_outcome(&outcome, args.json, args.stop_after)
+    print_outcome(&outcome, args.json, args.stop_after, &ranks)
 }
 
 fn resume(args: &ResumeArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
-    let outcome = run::resume(&args.run, conduct(kernel, args.stop_after, commit, args.quiet)?)?;
-    print_outcome(&outcome, args.json, args.stop_after)
+    let ranks = join(&args.ranks)?;
+    let conduct = conduct(kernel, args.stop_after, commit, args.quiet, ranks.clone())?;
+    let outcome = run::resume(&args.run, conduct)?;
+    print_outcome(&outcome, args.json, args.stop_after, &ranks)
 }
 
-fn print_outcome(outcome: &Outcome, json: bool, stop_after: Option<u64>) -> Result<ExitCode> {
-    if json {
+/// Does something before the run; the other ranks hear of an error.
+fn telling<T>(ranks: &Ranks, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    work().inspect_err(|error| ranks.fail(&chain(error)))
+}
+
+fn print_outcome(outcome: &Outcome, json: bool, stop_after: Option<u64>, ranks: &Ranks) -> Result<ExitCode> {
+    if !ranks.is_first() {
+        // Rank 0 reports for all.
+    } else if json {
         println!("{}", serde_json::to_string_pretty(outcome)?);
     } else {
         let optional = |loss: Option<f64>| loss.map_or("–".to_owned(), |loss| format!("{loss:.6}"));

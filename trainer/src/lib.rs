@@ -24,6 +24,7 @@ pub mod material;
 pub mod model;
 pub mod optim;
 pub mod progress;
+pub mod ranks;
 pub mod report;
 pub mod run;
 pub mod score_scale;

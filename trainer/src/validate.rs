@@ -60,17 +60,21 @@ impl ValidationSet {
         if self.batch.is_empty() {
             return Ok(None);
         }
-        let outputs = net.outputs(&self.batch)?;
-        let samples = &self.batch.samples;
-        let sum: f64 = outputs
-            .iter()
-            .zip(samples.scores.iter().zip(&samples.outcomes))
-            .map(|(&output, (&score, &outcome))| {
-                loss.of(loss.prediction(output.into()), loss.target(score, outcome))
-            })
-            .sum();
-        Ok(Some(sum / self.batch.len() as f64))
+        Ok(Some(sum(&self.batch, net, loss)? / self.batch.len() as f64))
     }
+}
+
+/// The summed loss of a net on a batch.
+///
+/// # Errors
+/// [`ModelError`].
+pub fn sum(batch: &Batch, net: &mut dyn Net, loss: &Loss) -> Result<f64, ModelError> {
+    let outputs = net.outputs(batch)?;
+    let samples = &batch.samples;
+    let losses = outputs.iter().zip(samples.scores.iter().zip(&samples.outcomes)).map(
+        |(&output, (&score, &outcome))| loss.of(loss.prediction(output.into()), loss.target(score, outcome)),
+    );
+    Ok(losses.sum())
 }
 
 fn read_part(

@@ -52,14 +52,14 @@ pub(super) struct Looks {
 }
 
 impl Looks {
-    /// Opens the files of the run in `out`, which has done `step` steps.
+    /// Opens the files of the run in `out`, which has done `step` steps; without a folder, nothing is written.
     pub(super) fn open(
-        out: &Path,
+        out: Option<&Path>,
         config: &Config,
         manifest: &RunManifest,
         step: u64,
     ) -> Result<Looks, CheckpointError> {
-        let watch = Some(Watch::open(out, &config.watch, step)?);
+        let watch = out.map(|out| Watch::open(out, &config.watch, step)).transpose()?;
         let statistics_every = match config.watch.statistics_every_steps {
             0 => config.validation.every_steps,
             every => every,

@@ -6,6 +6,7 @@
 mod diverged;
 mod looks;
 mod session;
+mod together;
 
 use crate::checkpoint::{self, Checkpoint, CheckpointError, FORMAT, RunManifest, State};
 use crate::config::{Config, ConfigError};
@@ -14,12 +15,13 @@ use crate::data::intact::check_blocks;
 use crate::data::samples::Encoder;
 use crate::data::source::Source;
 use crate::data::survey::{COUNTED_BLOCKS, FEW_BLOCKS, Survey, survey};
-use crate::data::{DataError, FilterCounts, Plan};
+use crate::data::{DataError, FilterCounts, Plan, Share};
 use crate::init::{self, InitError, Origin};
 use crate::model::ModelError;
 use crate::model::net::NetChoice;
 use crate::model::weights::WeightsError;
 use crate::progress::Progress;
+use crate::ranks::{Ranks, RanksError};
 use crate::score_scale::{self, ScaleError};
 use crate::validate::ValidationSet;
 use nnue_format::FloatNet;
@@ -30,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
+use together::Told;
 
 /// What can end a run before its end.
 #[derive(Debug, Error)]
@@ -55,6 +58,9 @@ pub enum RunError {
     /// The score scale cannot be fitted.
     #[error(transparent)]
     Scale(#[from] ScaleError),
+    /// The other processes of the run.
+    #[error(transparent)]
+    Ranks(#[from] RanksError),
     /// The folder holds something else.
     #[error("{}: {what}", folder.display())]
     Folder {
@@ -93,6 +99,8 @@ pub struct Conduct {
     pub commit: String,
     /// Show no progress.
     pub quiet: bool,
+    /// The processes that train together.
+    pub ranks: Arc<Ranks>,
 }
 
 /// What a run came to. Written to `result.json` when it is complete.
@@ -167,10 +175,39 @@ pub fn start_from(
     out: &Path,
     conduct: Conduct,
 ) -> Result<Outcome, RunError> {
+    let ranks = conduct.ranks.clone();
+    leaving(&ranks, start_run(init, config_text, data, out, conduct))
+}
+
+/// Leaves the other ranks: together with them at a good end, else with a word to them.
+fn leaving(ranks: &Ranks, result: Result<Outcome, RunError>) -> Result<Outcome, RunError> {
+    let result = result.and_then(|outcome| {
+        ranks.finish()?;
+        Ok(outcome)
+    });
+    if let Err(error) = &result {
+        ranks.fail(error);
+    }
+    result
+}
+
+fn start_run(
+    init: Option<&Path>,
+    config_text: &str,
+    data: &[PathBuf],
+    out: &Path,
+    conduct: Conduct,
+) -> Result<Outcome, RunError> {
     let config = Config::parse(config_text)?;
+    let source = Source::open_all(&files(&config, data)?, config.loader.skip_damage)?;
+    let facts = together::facts(config_text, source.files(), out, &conduct);
+    let init_name = init.map_or("none".into(), |path| path.display().to_string());
+    conduct.ranks.agree(&facts.with("--init", init_name))?;
+    if !conduct.ranks.is_first() {
+        return follow(out, config, source, conduct);
+    }
     let init = init.map(init::read).transpose()?;
     let origin = init.as_ref().map(|(_, origin)| origin.clone());
-    let source = Source::open_all(&files(&config, data)?, config.loader.skip_damage)?;
     let manifest_path = out.join(MANIFEST);
     if manifest_path.exists() {
         let manifest = read_manifest(out)?;
@@ -216,6 +253,7 @@ pub fn start_from(
         None => Begin::New,
     };
     checkpoint::write_file(&manifest_path, &checkpoint::to_json(&manifest, &manifest_path)?)?;
+    Told::run(&manifest, &State::default())?.tell(&conduct.ranks)?;
     let mut session = session(out, manifest, config, plan, conduct, begin)?;
     if init.is_some() {
         session.checkpoint()?;
@@ -229,14 +267,39 @@ pub fn start_from(
 /// # Errors
 /// [`RunError`], as when the data have changed.
 pub fn resume(out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
+    let ranks = conduct.ranks.clone();
+    leaving(&ranks, resume_run(out, conduct))
+}
+
+fn resume_run(out: &Path, conduct: Conduct) -> Result<Outcome, RunError> {
+    let manifest = together::manifest(&conduct.ranks, || manifest_to_resume(out))?;
+    let config = Config::parse(&manifest.config)?;
+    let source = Source::reopen(&manifest.inputs, config.loader.skip_damage)?;
+    conduct.ranks.agree(&together::facts(&manifest.config, source.files(), out, &conduct))?;
+    if conduct.ranks.is_first() {
+        go_on(out, manifest, config, source, conduct)
+    } else {
+        follow(out, config, source, conduct)
+    }
+}
+
+/// The part of a rank other than 0: what it trains, rank 0 tells.
+fn follow(out: &Path, config: Config, source: Source, conduct: Conduct) -> Result<Outcome, RunError> {
+    let (manifest, state) = match Told::hear(&conduct.ranks)? {
+        Told::Complete(outcome) => return Ok(*outcome),
+        Told::Run { manifest, state } => (*manifest, state),
+    };
+    let state = together::state(&state)?;
+    let plan = Plan::new(&config, source, Encoder::new(&config.architecture()?)?)?;
+    session(out, manifest, config, plan, conduct, Begin::OfRank0(state))?.run()
+}
+
+fn manifest_to_resume(out: &Path) -> Result<RunManifest, RunError> {
     if !out.join(MANIFEST).exists() {
         let what = "holds no run (there is no manifest.json); begin one with `chuhe-train train`".to_owned();
         return Err(RunError::Folder { folder: out.to_path_buf(), what });
     }
-    let manifest = read_manifest(out)?;
-    let config = Config::parse(&manifest.config)?;
-    let source = Source::reopen(&manifest.inputs, config.loader.skip_damage)?;
-    go_on(out, manifest, config, source, conduct)
+    read_manifest(out)
 }
 
 fn go_on(
@@ -248,10 +311,11 @@ fn go_on(
 ) -> Result<Outcome, RunError> {
     let result = out.join(RESULT);
     if let Ok(bytes) = fs::read(&result) {
-        let outcome = serde_json::from_slice(&bytes).map_err(|error| RunError::Folder {
+        let outcome: Outcome = serde_json::from_slice(&bytes).map_err(|error| RunError::Folder {
             folder: out.to_path_buf(),
             what: format!("{RESULT}: {error}; delete that file to finish the run again"),
         })?;
+        Told::Complete(Box::new(outcome.clone())).tell(&conduct.ranks)?;
         Progress::start(0, conduct.quiet).say("already complete");
         return Ok(outcome);
     }
@@ -279,6 +343,7 @@ fn go_on(
         },
         Err(error) => return Err(error.into()),
     };
+    Told::run(&manifest, &begin.state())?.tell(&conduct.ranks)?;
     session(out, manifest, config, plan, conduct, begin)?.run()
 }
 
@@ -290,6 +355,19 @@ enum Begin<'a> {
     From(&'a FloatNet),
     /// Those of the run itself.
     After(Box<Checkpoint>),
+    /// Those of rank 0, which has told how far the run is.
+    OfRank0(State),
+}
+
+impl Begin<'_> {
+    /// How far the run is.
+    fn state(&self) -> State {
+        match self {
+            Begin::New | Begin::From(_) => State::default(),
+            Begin::After(checkpoint) => checkpoint.state.clone(),
+            Begin::OfRank0(state) => state.clone(),
+        }
+    }
 }
 
 /// A checkpoint of another run would be trained on without anybody's noticing, as far as its shapes fit.
@@ -317,12 +395,13 @@ fn session(
     out: &Path,
     manifest: RunManifest,
     config: Config,
-    plan: Plan,
+    mut plan: Plan,
     conduct: Conduct,
     begin: Begin<'_>,
 ) -> Result<Session, RunError> {
     let arch = config.architecture()?;
     let mut net = (conduct.net)(&arch, config.net.factorised, config.training.seed)?;
+    plan.share = Share { rank: conduct.ranks.rank(), world: conduct.ranks.world() };
     let validation = ValidationSet::read(&plan, config.validation.max_positions)?;
     let state = match begin {
         Begin::New => State::default(),
@@ -334,7 +413,9 @@ fn session(
             net.set_parameters(&checkpoint.parameters)?;
             checkpoint.state
         }
+        Begin::OfRank0(state) => state,
     };
+    together::spread(&conduct.ranks, &mut *net)?;
     Session::new(out, manifest, config, plan, conduct, net, validation, state)
 }
 

@@ -2,7 +2,7 @@
 
 use super::diverged::Divergence;
 use super::looks::{Clock, LookError, Looks, gradient_norms};
-use super::{Best, Conduct, Outcome, RESULT, RunError};
+use super::{Best, Conduct, Outcome, RESULT, RunError, together};
 use crate::checkpoint::{self, Checkpoint, CheckpointError, RunManifest, State};
 use crate::config::Config;
 use crate::data::{Batch, FilterCounts, Loader, Plan};
@@ -16,7 +16,6 @@ use crate::validate::ValidationSet;
 use crate::watch::Row;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Steps whose mean is given as the training loss.
@@ -28,12 +27,16 @@ pub(super) struct Session {
     manifest: RunManifest,
     config: Config,
     plan: Plan,
-    conduct: Conduct,
-    net: Box<dyn Net>,
+    pub(super) conduct: Conduct,
+    pub(super) net: Box<dyn Net>,
     /// Positions of the steps whose loss is not known yet, oldest first.
     pending: VecDeque<usize>,
-    validation: ValidationSet,
-    state: State,
+    pub(super) validation: ValidationSet,
+    /// This rank's part of it, if there are several ranks.
+    pub(super) validation_part: Option<Batch>,
+    /// All ranks have agreed to stop after this step.
+    pub(super) agreed_to_stop: bool,
+    pub(super) state: State,
     looks: Looks,
     progress: Progress,
     started: Instant,
@@ -63,7 +66,10 @@ impl Session {
         validation: ValidationSet,
         state: State,
     ) -> Result<Session, RunError> {
-        let looks = Looks::open(out, &config, &manifest, state.step)?;
+        // Rank 0 alone writes.
+        let folder = conduct.ranks.is_first().then_some(out);
+        let looks = Looks::open(folder, &config, &manifest, state.step)?;
+        let validation_part = together::part_of(&conduct.ranks, &validation.batch);
         let progress = Progress::start(state.step, conduct.quiet);
         Ok(Session {
             out: out.to_path_buf(),
@@ -74,6 +80,8 @@ impl Session {
             net,
             pending: VecDeque::new(),
             validation,
+            validation_part,
+            agreed_to_stop: false,
             state,
             looks,
             progress,
@@ -91,10 +99,10 @@ impl Session {
         self.progress.finish();
         let end = result?;
         let outcome = self.outcome(end == End::Complete)?;
-        if end == End::Complete {
+        if end == End::Complete && self.conduct.ranks.is_first() {
             let path = self.out.join(RESULT);
             checkpoint::write_file(&path, &checkpoint::to_json(&outcome, &path)?)?;
-        } else {
+        } else if end == End::Stopped {
             let out = self.out.display();
             self.progress.say(&format!("stopped after step {}", self.state.step));
             self.progress.say(&format!("go on with: chuhe-train resume '{out}'"));
@@ -119,6 +127,9 @@ impl Session {
         for line in lines {
             self.progress.say(&line);
         }
+        if self.conduct.ranks.world() > 1 {
+            self.progress.say(&format!("ranks       this is {}", self.conduct.ranks.describe()));
+        }
         if let Some(counts) = self.counts {
             let positions = self.manifest.epoch_positions;
             self.progress.say(&format!("epoch       {positions} positions; of those looked at {counts}"));
@@ -139,25 +150,28 @@ impl Session {
         }
         let mut loader = Loader::start(&self.plan, self.state.step);
         loop {
+            self.conduct.ranks.tick();
             let began = Instant::now();
             let batch = loader.next_batch()?;
             let waited = began.elapsed();
             self.step(&batch)?;
             self.clock.waiting += waited;
             self.clock.stepping += began.elapsed();
-            self.clock.trained += batch.len() as u64;
+            self.clock.trained += self.config.training.batch_size as u64;
             if let Some(end) = self.after_step(&batch)? {
                 return Ok(end);
             }
         }
     }
 
+    /// A step with this rank's share of a batch.
     fn step(&mut self, batch: &Batch) -> Result<(), RunError> {
         let (step, total) = (self.state.step, self.manifest.total_steps);
         let loss = self.loss(schedule::lambda(&self.config.loss, step, total));
         let divisor = self.config.training.batch_size;
         self.net.gradients(batch, &loss, divisor)?;
-        self.pending.push_back(batch.len());
+        self.sum_over_ranks()?;
+        self.pending.push_back(divisor);
         // Before the losses are asked for, which are a part of what was gathered.
         if self.looks.due(step + 1) {
             self.looks.note_gradients(&mut *self.net)?;
@@ -201,11 +215,9 @@ impl Session {
             validated = self.validate(batch)?;
         }
         let complete = last || validated.is_some() && self.on_plateau();
-        let stopped = self.conduct.interrupted.load(Ordering::Relaxed)
-            || self.conduct.stop_after.is_some_and(|last| step >= last);
         let end = if complete {
             Some(End::Complete)
-        } else if stopped {
+        } else if self.stops() {
             Some(End::Stopped)
         } else {
             None
@@ -238,14 +250,14 @@ impl Session {
     /// The validation loss now; the best state so far is kept aside.
     fn validate(&mut self, batch: &Batch) -> Result<Option<f64>, RunError> {
         let (step, loss) = (self.state.step, self.final_loss());
-        let validated = self.validation.loss(&mut *self.net, &loss)?;
+        let validated = self.validation_loss(&loss)?;
         let Some(loss) = validated else { return Ok(None) };
         if !loss.is_finite() {
             return Err(self.diverged(step, format!("the validation loss is {loss}"), Some(batch)));
         }
         self.state.validation = Some((step, loss));
         let best = self.state.plateau.see(step, loss, self.config.training.plateau_delta);
-        if best && self.config.checkpoint.best {
+        if best && self.config.checkpoint.best && self.conduct.ranks.is_first() {
             let written = self
                 .snapshot()
                 .and_then(|snapshot| snapshot.write_best(&self.out).map_err(RunError::from))
@@ -272,6 +284,10 @@ impl Session {
     /// Writes down what is known of a step in which something is no number, and gives the error that ends the run.
     fn diverged(&mut self, step: u64, what: String, batch: Option<&Batch>) -> RunError {
         let last = self.last_checkpoint.clone().or_else(|| checkpoint::locate(&self.out).ok());
+        if !self.conduct.ranks.is_first() {
+            let last = last.map_or("see rank 0".to_owned(), |path| path.display().to_string());
+            return RunError::NotFinite { step, what, last, diagnosis: "see rank 0".to_owned() };
+        }
         let gradients = gradient_norms(&mut *self.net).unwrap_or_default();
         let (before, total) = (step.saturating_sub(1), self.manifest.total_steps);
         let written = self.net.parameters().map_err(|error| error.to_string()).and_then(|parameters| {
@@ -365,7 +381,16 @@ impl Session {
         })
     }
 
+    /// Rank 0 writes a checkpoint.
     pub(super) fn checkpoint(&mut self) -> Result<(), RunError> {
+        let ranks = self.conduct.ranks.clone();
+        if ranks.is_first() {
+            ranks.while_busy("writing a checkpoint", || self.write_checkpoint())?;
+        }
+        Ok(())
+    }
+
+    fn write_checkpoint(&mut self) -> Result<(), RunError> {
         let snapshot = self.snapshot()?;
         self.looks.sync()?;
         self.last_checkpoint = Some(snapshot.write(&self.out, self.config.checkpoint.keep)?);

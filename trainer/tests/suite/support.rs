@@ -13,6 +13,7 @@ use trainer::data::samples::{Encoder, MATERIAL_KINDS};
 use trainer::data::synthetic::random_play;
 use trainer::data::{Batch, Samples};
 use trainer::model::Model;
+use trainer::ranks::Ranks;
 use trainer::run::Conduct;
 use xiangqi::judge::RuleSet;
 use xiangqi::{Position, Score};
@@ -175,6 +176,7 @@ pub(crate) fn conduct(stop_after: Option<u64>) -> Conduct {
         stop_after,
         commit: "test".to_owned(),
         quiet: true,
+        ranks: Arc::new(Ranks::alone()),
     }
 }
 
