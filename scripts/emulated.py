@@ -2,7 +2,8 @@
 """Tests on CPUs that this machine does not have, under emulators. Slow: minutes.
 
     python3 scripts/emulated.py aarch64    NEON, under QEMU: tests of the evaluator, `chuhe bench` against this CPU's
-    python3 scripts/emulated.py avx512     AVX-VNNI, AVX-512 and its VNNI, under Bochs: examples/equal_everywhere
+    python3 scripts/emulated.py avx512     AVX-VNNI, AVX-512 and its VNNI, under Bochs: examples/equal_everywhere of the
+                                           evaluator, and the trainer's kernels
 
 The compiler, libraries and emulators are Debian packages, unpacked into third_party/emulation and not installed
 (`debian_aside.py`). Exit 0: passed, 1: failed, 77: could not run here, and says why.
@@ -120,6 +121,7 @@ def compare(here, emulated, net, backends, environment):
 
 # What the emulated CPU must have, slowest first.
 X86_BACKENDS = ["scalar", "sse41", "avx2", "avxvnni", "avx512", "avx512vnni"]
+X86_KERNELS = ["scalar", "avx2", "avx512"]
 # Games of equal_everywhere for each architecture.
 GAMES = "1"
 BOOT_MINUTES = 30
@@ -134,17 +136,24 @@ def avx512():
         # The program is all there will be on that machine.
         "RUSTFLAGS": "-C target-cpu=x86-64-v2 -C target-feature=+crt-static",
     }
-    words = ["build", "--release", "--locked", "-p", "nnue-infer", "--example", "equal_everywhere", "--target", target]
-    run([os.environ.get("CARGO", "cargo"), *words], environment)
-    program = TARGET_DIR / "emulated" / target / "release/examples/equal_everywhere"
-    say(f"booting an emulated {pc.MODEL} with the program as all there is; a minute on an idle machine")
+    names = ["-p", "nnue-infer", "--example", "equal_everywhere", "-p", "trainer-kernels", "--bin", "trainer-kernels"]
+    run([os.environ.get("CARGO", "cargo"), "build", "--release", "--locked", *names, "--target", target], environment)
+    built = TARGET_DIR / "emulated" / target / "release"
+    evaluator = built / "examples/equal_everywhere"
+    emulated(tools, evaluator, [GAMES, *X86_BACKENDS], f"backends: {' '.join(X86_BACKENDS)}")
+    emulated(tools, built / "trainer-kernels", X86_KERNELS, f"kernels: {' '.join(X86_KERNELS)}")
+
+
+def emulated(tools, program, words, announced):
+    """Boots a PC with a program as all there is; it must say what it checks and that all is equal."""
+    say(f"booting an emulated {pc.MODEL} with {program.name}; a minute on an idle machine")
     folder = TARGET_DIR / "emulated/pc"
-    lines = pc.boot(tools, folder, program, [GAMES, *X86_BACKENDS], "all equal", 60 * BOOT_MINUTES)
+    lines = pc.boot(tools, folder, program, words, "all equal", 60 * BOOT_MINUTES)
     for line in lines:
         if pc.worth_showing(line):
             print(f"    {line}")
-    if "all equal" not in lines or f"backends: {' '.join(X86_BACKENDS)}" not in lines:
-        raise Failed(f"the program did not say `all equal`; all that was said is in {folder / 'serial.txt'}")
+    if not pc.was_said("all equal", lines) or announced not in lines:
+        raise Failed(f"{program.name} did not say `all equal`; all that was said is in {folder / 'serial.txt'}")
 
 
 def main():

@@ -120,11 +120,16 @@ def boot(tools, folder, program, words, last_line, limit):
         alive = drained(screen)
         lines = serial(folder)
         # The kernel panics when its init has ended.
-        if not alive or last_line in lines or any("Kernel panic" in line for line in lines):
+        if not alive or was_said(last_line, lines) or any("Kernel panic" in line for line in lines):
             break
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return lines
+
+
+def was_said(words, lines):
+    """Is there a line of the program's? The kernel, which panics when its init has ended, may go on in the same line."""
+    return any(line.partition("[")[0] == words for line in lines)
 
 
 def drained(screen):

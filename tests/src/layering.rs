@@ -33,6 +33,7 @@ pub const ARROWS: &[(&str, &str, &[&str])] = &[
         "tests",
         &["xiangqi", "game-files", "nnue-format", "nnue-infer", "engine", "arena", "datagen"],
     ),
+    ("trainer-kernels", "tests/trainer-kernels", &["nnue-format"]),
     ("fuzz-laws", "tests/fuzz-laws", &["xiangqi", "game-files", "nnue-format", "engine", "datagen"]),
     ("xtask", "scripts/xtask", &[]),
 ];

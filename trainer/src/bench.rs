@@ -48,8 +48,8 @@ pub struct StepBench {
     pub positions_per_cpu_second: f64,
     /// Milliseconds of processor time of the mean step.
     pub cpu_milliseconds: f64,
-    /// Milliseconds on the wall clock of the parts of a mean step: feature transformer forward, dense layers, sorting by
-    /// bucket and feature, feature transformer backward, update.
+    /// Milliseconds on the wall clock of the parts of a mean step: feature transformer forward, dense layers with
+    /// sorting by feature, sorting by bucket, feature transformer backward, update.
     pub parts: [f64; 5],
     /// The same by processor time of all threads.
     pub cpu_parts: [f64; 5],

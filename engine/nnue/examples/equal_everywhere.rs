@@ -30,13 +30,15 @@ const ARCHITECTURES: [&str; 9] = [
 ];
 
 fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::FAILURE
-        }
+    let result = run();
+    if let Err(message) = &result {
+        eprintln!("{message}");
     }
+    // The only program of an emulated PC takes the kernel with it when it ends, and what the serial port still holds.
+    if std::process::id() == 1 {
+        std::thread::sleep(std::time::Duration::from_secs(5));
+    }
+    if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn run() -> Result<(), String> {

@@ -90,9 +90,9 @@ pub struct Model {
 pub struct Parts {
     /// Feature transformer, forward.
     pub forward: Spent,
-    /// Dense layers, forward and backward.
+    /// Dense layers, forward and backward, and sorting rows by feature beside them.
     pub dense: Spent,
-    /// Sorting indices by feature.
+    /// Sorting rows by bucket.
     pub sort: Spent,
     /// Feature transformer, backward.
     pub backward: Spent,
@@ -209,8 +209,6 @@ impl Model {
                 }
             }
             clock.end(&mut self.parts.dense);
-            self.by_feature.rebuild(&self.grouped);
-            clock.end(&mut self.parts.sort);
             self.transform_backward(batch, &pieces, start);
             clock.end(&mut self.parts.backward);
         }
@@ -303,11 +301,12 @@ impl Model {
     /// Forward pass of the feature transformer of the rows in `grouped` into `x` and `psqt_sums`.
     fn transform(&mut self) {
         let (kernel, merged, grouped) = (&*self.kernel, self.table.merged(), &self.grouped);
-        transformer::forward(kernel, merged, &self.bias.weights, grouped, &mut self.x, Some(FT_CLIP));
-        if let Some(psqt) = &self.psqt {
-            let none = [0.0; TILE];
-            transformer::forward(kernel, psqt.merged(), &none, grouped, &mut self.psqt_sums, None);
-        }
+        let (bias, x, psqt_sums) = (&self.bias.weights, &mut self.x, &mut self.psqt_sums);
+        let mut sums = || transformer::forward(kernel, merged, bias, grouped, x, Some(FT_CLIP));
+        let Some(psqt) = &self.psqt else { return sums() };
+        // The PSQT columns are one more tile: after the others it would keep one thread busy, and the rest waiting.
+        let none = [0.0; TILE];
+        rayon::join(sums, || transformer::forward(kernel, psqt.merged(), &none, grouped, psqt_sums, None));
     }
 
     /// Brings `stacks` up to date.
@@ -317,6 +316,7 @@ impl Model {
         }
     }
 
+    /// The dense layers of a chunk, and, beside them, the sorting of its rows by feature, which one thread does.
     fn dense_pieces(
         &mut self,
         batch: &Batch,
@@ -327,12 +327,13 @@ impl Model {
     ) -> Result<Vec<Piece>, TchError> {
         self.pack_stacks();
         let mut packed = std::mem::replace(&mut self.packed, AlignedVec::zeros(0));
-        let places = Scattered::split(&mut packed, self.arch.l1() / TILE, &self.grouped, 2 * PIECE);
+        let mut by_feature = std::mem::take(&mut self.by_feature);
         let this = &*self;
+        let places = Scattered::split(&mut packed, this.arch.l1() / TILE, &this.grouped, 2 * PIECE);
         let pieces = ranges(start, end).into_par_iter().zip(places).with_max_len(1);
-        let pieces =
-            pieces.map(|(range, places)| this.dense_piece(batch, loss, divisor, range, places)).collect();
-        self.packed = packed;
+        let pieces = pieces.map(|(range, places)| this.dense_piece(batch, loss, divisor, range, places));
+        let (pieces, ()) = rayon::join(|| pieces.collect(), || by_feature.rebuild(&this.grouped));
+        (self.packed, self.by_feature) = (packed, by_feature);
         pieces
     }
 
@@ -396,8 +397,9 @@ impl Model {
     /// Backward pass of the feature transformer, its PSQT columns too, for the chunk from position `start`.
     fn transform_backward(&mut self, batch: &Batch, pieces: &[Piece], start: usize) {
         let (kernel, by_feature, grouped) = (&*self.kernel, &self.by_feature, &self.grouped);
-        transformer::backward(kernel, by_feature, grouped, &self.packed, self.table.gradient());
-        let Some(psqt) = &mut self.psqt else { return };
+        let (packed, gradient) = (&self.packed, self.table.gradient());
+        let mut sums = || transformer::backward(kernel, by_feature, grouped, packed, gradient);
+        let Some(psqt) = &mut self.psqt else { return sums() };
         let packed = &mut self.psqt_packed[..grouped.len() * TILE];
         packed.fill(0.0);
         let gradients = pieces.iter().flat_map(|piece| &piece.outputs);
@@ -408,7 +410,8 @@ impl Model {
             packed[places[0] as usize * TILE + stack] = *gradient;
             packed[places[1] as usize * TILE + stack] = -gradient;
         }
-        transformer::backward(kernel, by_feature, grouped, packed, psqt.gradient());
+        let gradient = psqt.gradient();
+        rayon::join(sums, || transformer::backward(kernel, by_feature, grouped, packed, gradient));
     }
 }
 
