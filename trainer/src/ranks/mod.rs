@@ -19,7 +19,6 @@ mod watch;
 use c10d::{Failure, Group, Operation, Store};
 pub use environment::Environment;
 pub use facts::Facts;
-use late::Late;
 pub use settings::{Backend, RankArgs, Settings};
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
@@ -298,16 +297,13 @@ impl Ranks {
         numbers: &mut [f64],
     ) -> Result<(), RanksError> {
         let Some(linked) = &self.linked else { return Ok(()) };
-        let number = lock(&linked.watch).next_operation();
-        let mut late = Late::new(&linked.store, self.world, number, linked.settings.timeout);
         let mut group = lock(&linked.group);
         let Some(group) = group.as_mut() else {
             return Err(RanksError::C10d("the ranks are not connected yet".to_owned()));
         };
-        let result = group.run(operation, tensors, numbers, SLICE, || {
-            linked.check()?;
-            late.check()
-        });
+        lock(&linked.watch).operation_begins();
+        let result = group.run(operation, tensors, numbers, SLICE, || linked.check());
+        lock(&linked.watch).operation_ended();
         match result {
             Err(RanksError::C10d(why)) => Err(linked.blame(Failure(why))),
             other => other,
@@ -345,7 +341,8 @@ impl Ranks {
 
     /// Tells the other ranks that this one ends with an error, and leaves.
     pub fn fail(&self, error: &impl Display) {
-        if let Some(linked) = self.linked.as_ref().filter(|linked| !*lock(&linked.left)) {
+        let reachable = |linked: &&Linked| !*lock(&linked.left) && !lock(&linked.watch).store_is_silent();
+        if let Some(linked) = self.linked.as_ref().filter(reachable) {
             let verdict = format!("{} stopped: {error}", watch::name(&linked.store, self.rank));
             // Where nobody can be told, the others notice by themselves.
             let _ = linked.store.claim("verdict", verdict.as_bytes());
@@ -360,7 +357,14 @@ impl Ranks {
             return;
         }
         // The others must not take our silence for death: they have read the verdict or are at their end themselves.
-        lock(&linked.watch).stop();
+        let silent = {
+            let mut watch = lock(&linked.watch);
+            watch.stop();
+            watch.store_is_silent()
+        };
+        if silent {
+            return;
+        }
         let Ok(mut gone) = linked.store.add("bye", 1) else { return };
         let began = Instant::now();
         while self.is_first() && gone < self.world as i64 && began.elapsed() < LINGER {

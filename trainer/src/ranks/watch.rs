@@ -1,5 +1,8 @@
 //! Signs of life: a thread of each rank leaves one in the store at short intervals and looks for those of others.
 //!
+//! A second thread does not touch the store: it notices when the store itself falls silent, and ends the process when the
+//! training thread hangs as well.
+//!
 //! Rank 0 looks at everybody, everybody at rank 0. Who finds that another has gone leaves a verdict in the store, once;
 //! all ranks read it there. A rank that ends with an error of its own leaves that as the verdict.
 //!
@@ -11,6 +14,7 @@
 //! ```
 
 use super::c10d::{Failure, Store};
+use super::late::Late;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -54,10 +58,15 @@ impl Beat {
     }
 }
 
-/// What the training thread and the watching thread share.
-#[derive(Default)]
+/// What the threads share.
 struct Shared {
     operation: AtomicU64,
+    /// The operation in which the training thread waits; 0 for none.
+    waiting: AtomicU64,
+    /// When the store last answered everything.
+    answered: Mutex<Instant>,
+    /// It has not for the time limit: whoever calls it now may wait for ever.
+    silent: AtomicBool,
     tick: AtomicU64,
     activity: Mutex<&'static str>,
     verdict: Mutex<Option<String>>,
@@ -67,14 +76,41 @@ struct Shared {
     wake: Condvar,
 }
 
+impl Shared {
+    fn new() -> Shared {
+        Shared {
+            operation: AtomicU64::new(0),
+            waiting: AtomicU64::new(0),
+            answered: Mutex::new(Instant::now()),
+            silent: AtomicBool::new(false),
+            tick: AtomicU64::new(0),
+            activity: Mutex::new(""),
+            verdict: Mutex::new(None),
+            told: AtomicBool::new(false),
+            stop: Mutex::new(false),
+            wake: Condvar::new(),
+        }
+    }
+
+    /// Sleeps; true when the threads are to stop.
+    fn sleep(&self, time: Duration) -> bool {
+        let waited = self.wake.wait_timeout_while(lock(&self.stop), time, |stop| !*stop);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn end(&self, verdict: String) {
+        lock(&self.verdict).get_or_insert(verdict);
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The watching thread; it ends when this is dropped.
+/// The watching threads; they end when this is dropped.
 pub(super) struct Watch {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 /// What the thread needs to know.
@@ -91,16 +127,35 @@ pub(super) struct Watched {
 
 impl Watch {
     pub(super) fn start(watched: Watched) -> Watch {
-        let shared = Arc::new(Shared::default());
-        let watcher = Watcher { watched, shared: shared.clone(), beat: 0, peers: Vec::new() };
-        let thread = std::thread::Builder::new().name("ranks".to_owned()).spawn(move || watcher.run());
+        let shared = Arc::new(Shared::new());
+        let guard = Guard {
+            timeout: watched.timeout,
+            server: watched.server.clone(),
+            on_lost: watched.on_lost.clone(),
+            shared: shared.clone(),
+        };
+        let watcher = Watcher { watched, shared: shared.clone(), beat: 0, peers: Vec::new(), late: None };
+        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         // Without a thread there are no signs, and the others will say so.
-        Watch { shared, thread: thread.ok() }
+        let threads =
+            [thread("ranks").spawn(move || watcher.run()), thread("guard").spawn(move || guard.run())];
+        Watch { shared, threads: threads.into_iter().flatten().collect() }
     }
 
-    /// The training thread begins the next operation over all ranks; its number, from 1.
-    pub(super) fn next_operation(&self) -> u64 {
-        self.shared.operation.fetch_add(1, Ordering::Relaxed) + 1
+    /// The training thread begins the next operation over all ranks.
+    pub(super) fn operation_begins(&self) {
+        let number = self.shared.operation.fetch_add(1, Ordering::Relaxed) + 1;
+        self.shared.waiting.store(number, Ordering::Relaxed);
+    }
+
+    /// It has ended.
+    pub(super) fn operation_ended(&self) {
+        self.shared.waiting.store(0, Ordering::Relaxed);
+    }
+
+    /// The store does not answer: no use, and no return, in calling it.
+    pub(super) fn store_is_silent(&self) -> bool {
+        self.shared.silent.load(Ordering::Relaxed)
     }
 
     pub(super) fn tick(&self) {
@@ -121,13 +176,16 @@ impl Watch {
         verdict
     }
 
-    /// Ends the thread: there are no more signs of this rank.
+    /// Ends the threads: there are no more signs of this rank.
     pub(super) fn stop(&mut self) {
         *lock(&self.shared.stop) = true;
         self.shared.wake.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // A panic in there has been reported on standard error.
-            let _ = thread.join();
+        for thread in self.threads.drain(..) {
+            // One that waits for a silent store does not come back.
+            if !self.shared.silent.load(Ordering::Relaxed) {
+                // A panic in there has been reported on standard error.
+                let _ = thread.join();
+            }
         }
     }
 }
@@ -149,6 +207,7 @@ struct Watcher {
     shared: Arc<Shared>,
     beat: u64,
     peers: Vec<Peer>,
+    late: Option<Late>,
 }
 
 impl Watcher {
@@ -161,25 +220,19 @@ impl Watcher {
         loop {
             match self.round() {
                 Ok(None) => failures = 0,
-                Ok(Some(verdict)) => return self.end(verdict),
+                Ok(Some(verdict)) => return self.shared.end(verdict),
                 Err(Failure(why)) => {
                     failures += 1;
                     if failures == 2 {
-                        return self.end(format!("{} cannot be reached: {why}", self.watched.server));
+                        return self.shared.end(format!("{} cannot be reached: {why}", self.watched.server));
                     }
                 }
             }
-            if self.sleep(every) {
+            *lock(&self.shared.answered) = Instant::now();
+            if self.shared.sleep(every) {
                 return;
             }
         }
-    }
-
-    /// Sleeps; true when the thread is to stop.
-    fn sleep(&self, time: Duration) -> bool {
-        let stop = lock(&self.shared.stop);
-        let waited = self.shared.wake.wait_timeout_while(stop, time, |stop| !*stop);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// A sign of our own, and a look at the others'; a verdict if there is one.
@@ -214,19 +267,50 @@ impl Watcher {
                 store.claim("verdict", verdict.as_bytes())?;
             }
         }
+        let waiting = shared.waiting.load(Ordering::Relaxed);
+        if self.late.as_ref().is_none_or(|late| late.operation != waiting) {
+            self.late = (waiting != 0).then(|| Late::new(self.watched.world, waiting, timeout));
+        }
+        if let Some(late) = &mut self.late
+            && let Some(verdict) = late.check(store)?
+        {
+            store.claim("verdict", verdict.as_bytes())?;
+        }
         store.text("verdict")
     }
+}
 
-    /// Leaves the verdict to the training thread, and ends the process if that does not come to take it.
-    fn end(&self, verdict: String) {
-        *lock(&self.shared.verdict) = Some(verdict.clone());
-        let began = Instant::now();
-        while !self.shared.told.load(Ordering::Relaxed) {
-            if self.sleep(interval(self.watched.timeout)) {
+/// The thread that waits for nobody.
+struct Guard {
+    timeout: Duration,
+    server: String,
+    on_lost: Option<OnLost>,
+    shared: Arc<Shared>,
+}
+
+impl Guard {
+    fn run(self) {
+        let mut ended: Option<Instant> = None;
+        while !self.shared.sleep(interval(self.timeout)) {
+            let verdict = lock(&self.shared.verdict).clone();
+            let Some(verdict) = verdict else {
+                if lock(&self.shared.answered).elapsed() > self.timeout {
+                    self.shared.silent.store(true, Ordering::Relaxed);
+                    let seconds = self.timeout.as_secs();
+                    self.shared.end(format!(
+                        "{} has not answered for {seconds} s: it was stopped, or its host is down or cut off",
+                        self.server
+                    ));
+                }
+                continue;
+            };
+            // The training thread takes the verdict when it waits for others; if it does not come to that, it hangs.
+            let since = *ended.get_or_insert_with(Instant::now);
+            if self.shared.told.load(Ordering::Relaxed) {
                 return;
             }
-            if began.elapsed() > self.watched.timeout {
-                if let Some(on_lost) = &self.watched.on_lost {
+            if since.elapsed() > self.timeout {
+                if let Some(on_lost) = &self.on_lost {
                     on_lost(&verdict);
                 }
                 return;

@@ -280,6 +280,7 @@ fn a_killed_rank_0_and_a_stopped_process_are_named_too() {
     if is_full() {
         loses_a_rank(0, "-KILL", "holds the store");
         loses_a_rank(1, "-STOP", "no sign of life");
+        loses_a_rank(0, "-STOP", "has not answered");
     }
 }
 
