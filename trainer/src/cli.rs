@@ -367,9 +367,11 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     }
     let line = |name: &str, speed: &speed::Speed, what: &str| {
         let rate = speed.positions_read_per_second;
-        let core = speed.positions_read_per_cpu_second.map_or(String::new(), |r| format!(" ({r:.0} a core)"));
-        let read = speed.positions_read;
-        println!("{name:<10}  {rate:.0} positions a second{core}: {what} ({read} in {:.2} s)", speed.seconds);
+        let (core, read) = (speed.positions_read_per_cpu_second, speed.positions_read);
+        println!(
+            "{name:<10}  {rate:.0} positions a second ({core:.0} a core): {what} ({read} in {:.2} s)",
+            speed.seconds
+        );
     };
     for (number, decode) in (1..).zip(&found.decode) {
         let name = if found.decode.len() == 1 { "decode".to_owned() } else { format!("decode {number}") };

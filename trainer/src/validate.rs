@@ -91,7 +91,8 @@ fn read_part(
     }
     shuffle(&mut generator(plan.seed, Purpose::Blocks, u64::MAX, 0), &mut blocks);
     let mut decoder = plan.decoder();
-    for block in blocks {
+    for (i, &block) in blocks.iter().enumerate() {
+        decoder.will_read(&blocks[i..]);
         if packed.len() >= max_positions {
             break;
         }

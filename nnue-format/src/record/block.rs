@@ -226,6 +226,31 @@ pub struct RawBlock {
 }
 
 impl RawBlock {
+    /// The block that begins at byte `offset` of its file; `bytes` are those of the file from there on, at least to the
+    /// block's end.
+    ///
+    /// # Errors
+    /// As of [`super::Reader::block_at`].
+    pub fn from_bytes(bytes: &[u8], offset: u64) -> Result<RawBlock, ReadError> {
+        if !bytes.starts_with(&BLOCK_MARKER) {
+            let found = bytes.iter().copied().take(BLOCK_MARKER.len()).collect();
+            return Err(ReadError::Marker { offset, found });
+        }
+        let cut = |part| ReadError::Cut { offset, part, end: offset + bytes.len() as u64 };
+        let (head, rest) = bytes.split_first_chunk().ok_or_else(|| cut(Part::BlockHead))?;
+        let head = BlockHead::from_bytes(head, offset)?;
+        let (payload, rest) =
+            rest.split_at_checked(head.payload_len as usize).ok_or_else(|| cut(Part::BlockPayload))?;
+        let stored = rest.first_chunk().ok_or_else(|| cut(Part::BlockPayload))?;
+        let (stored, computed) = (u32::from_le_bytes(*stored), crc32c::crc32c(payload));
+        if computed != stored {
+            let (part, length) = (Part::BlockPayload, payload.len() as u64);
+            let offset = offset + BLOCK_HEAD_LEN as u64;
+            return Err(ReadError::Checksum { offset, part, length, computed, stored });
+        }
+        Ok(RawBlock { offset, head, payload: payload.to_vec() })
+    }
+
     /// Its entry in the index.
     pub const fn index_entry(&self) -> IndexEntry {
         self.head.index_entry(self.offset)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use xiangqi::judge::{EndReason, GameResult, RuleSet};
 use xiangqi::{Color, Move, Position, Score};
@@ -27,7 +28,11 @@ impl Start {
     /// The position.
     pub fn position(&self) -> Result<Position, GameError> {
         match self {
-            Start::Standard => Ok(Position::start()),
+            // Asked for at every game that is read: made once.
+            Start::Standard => {
+                static START: LazyLock<Position> = LazyLock::new(Position::start);
+                Ok(START.clone())
+            }
             Start::Fen(text) if text.len() > MAX_FEN_LEN => Err(GameError::Start {
                 text: text.chars().take(40).collect(),
                 reason: format!("{} bytes, at most {MAX_FEN_LEN} are possible", text.len()),

@@ -154,7 +154,16 @@ fn header_plan_and_footer_come_back() {
     assert_eq!(footer.totals.plies, games.iter().map(|game| game.len() as u64).sum::<u64>());
     for (i, entry) in footer.index.iter().enumerate() {
         let block = reader.block_at(entry.offset).unwrap();
-        assert_eq!(block.games().unwrap(), games[i * 4..(i * 4 + 4).min(9)]);
+        let expected = &games[i * 4..(i * 4 + 4).min(9)];
+        assert_eq!(block.games().unwrap(), expected);
+        let from_there = &bytes[entry.offset as usize..];
+        let same = RawBlock::from_bytes(from_there, entry.offset).unwrap();
+        assert_eq!(same.games().unwrap(), expected);
+        let len = block.head.block_len() as usize;
+        for cut in [0, 7, 8, BLOCK_HEAD_LEN - 1, BLOCK_HEAD_LEN, len - 1] {
+            assert!(RawBlock::from_bytes(&from_there[..cut], entry.offset).is_err(), "{cut} bytes");
+        }
+        assert!(RawBlock::from_bytes(&from_there[..len], entry.offset).is_ok());
     }
     while let Some(block) = reader.next_block() {
         block.unwrap();

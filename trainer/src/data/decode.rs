@@ -1,16 +1,17 @@
 //! Blocks to positions: decompression, replay, filters, features.
 
+use super::blocks::BlockReader;
 use super::error::DataError;
 use super::filter::FilterCounts;
-use super::input::Input;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::skip::RandomSkip;
 use super::source::Source;
 use super::split::Side;
 use super::walk::{Memory, Rules, Walk};
-use nnue_format::record::{RawBlock, ReadError, Reader};
+use nnue_format::record::{RawBlock, ReadError};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use xiangqi::{Move, Position};
 
 /// Which games of a block are wanted.
@@ -34,19 +35,19 @@ impl Part {
     }
 }
 
-/// Reads single blocks. Keeps one file open at a time.
+/// Reads single blocks and turns them into positions.
 pub struct BlockDecoder {
     source: Arc<Source>,
     rules: Rules,
     skip_damage: bool,
     random_skip: f64,
-    open: Option<(u32, Reader<Input>)>,
+    reader: BlockReader,
     memory: Memory,
 }
 
 impl BlockDecoder {
-    /// A decoder for the blocks of a plan.
-    pub fn new(plan: &Plan) -> BlockDecoder {
+    /// A decoder for the blocks of a plan. When `stop` is set it gives up waiting for remote files.
+    pub fn new(plan: &Plan, stop: Arc<AtomicBool>) -> BlockDecoder {
         let rules = Rules {
             split: plan.split.clone(),
             filter: plan.filter.clone(),
@@ -59,7 +60,7 @@ impl BlockDecoder {
             rules,
             skip_damage: plan.skip_damage,
             random_skip: plan.random_skip,
-            open: None,
+            reader: BlockReader::new(plan.source.clone(), stop),
             memory: Memory::default(),
         }
     }
@@ -193,22 +194,12 @@ impl BlockDecoder {
         }
     }
 
+    /// Tells which blocks will be asked for next, in this order, so that remote ones are on their way.
+    pub fn will_read(&mut self, blocks: &[u32]) {
+        self.reader.will_read(blocks);
+    }
+
     fn raw(&mut self, block: usize) -> Result<RawBlock, ReadError> {
-        let place = self.source.blocks()[block];
-        if self.open.as_ref().is_none_or(|(file, _)| *file != place.file) {
-            let location = &self.source.files()[place.file as usize].path;
-            let input = Input::open(location).map_err(|error| ReadError::Io {
-                offset: place.offset,
-                source: match error {
-                    DataError::Io { source, .. } => source,
-                    other => std::io::Error::other(other.to_string()),
-                },
-            })?;
-            self.open = Some((place.file, Reader::new(input)?));
-        }
-        match &mut self.open {
-            Some((_, reader)) => reader.block_at(place.offset),
-            None => unreachable!("opened just above"),
-        }
+        self.reader.read(block as u32)
     }
 }

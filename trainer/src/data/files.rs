@@ -42,11 +42,13 @@ pub fn files(config: &Config, data: &[PathBuf]) -> Result<Vec<(Role, Location)>,
 
 /// The files that a text names: itself, or what matches it if it has one of `*?[` and is no name of a file.
 fn matches(text: &str) -> Result<Vec<Location>, DataError> {
+    let wrong = |error: String| DataError::Sets(format!("{text:?}: {error}"));
     let path = match Location::of(text) {
         Location::File(path) if text.contains(['*', '?', '[']) && !path.exists() => path,
+        #[cfg(feature = "remote")]
+        Location::Url(url) if url.contains(['*', '[']) => return remote_matches(&url),
         location => return Ok(vec![location]),
     };
-    let wrong = |error: String| DataError::Sets(format!("{text:?}: {error}"));
     let entries = glob::glob(&path.to_string_lossy()).map_err(|error| wrong(error.to_string()))?;
     let mut found = Vec::new();
     for entry in entries {
@@ -56,6 +58,31 @@ fn matches(text: &str) -> Result<Vec<Location>, DataError> {
         return Err(wrong("no file matches".to_owned()));
     }
     Ok(found)
+}
+
+/// The objects of one folder of a store that match a URL's last part.
+#[cfg(feature = "remote")]
+fn remote_matches(url: &str) -> Result<Vec<Location>, DataError> {
+    let wrong = |error: String| DataError::Sets(format!("{url:?}: {error}"));
+    let (folder, name) = url.rsplit_once('/').unwrap_or(("", url));
+    if folder.contains(['*', '[']) {
+        return Err(wrong("a URL may have a pattern in its last part only".to_owned()));
+    }
+    let pattern = glob::Pattern::new(name).map_err(|error| wrong(error.to_string()))?;
+    // The store takes the pattern for a name, of which only the folder counts.
+    let object =
+        super::remote::Object::of(&format!("{folder}/any")).map_err(|error| wrong(error.to_string()))?;
+    let found = object.siblings().map_err(|error| wrong(error.to_string()))?;
+    let mut names: Vec<String> = found
+        .into_iter()
+        .map(|path| path.rsplit_once('/').map_or(path.clone(), |(_, name)| name.to_owned()))
+        .filter(|name| pattern.matches(name))
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        return Err(wrong("no object matches".to_owned()));
+    }
+    Ok(names.into_iter().map(|name| Location::Url(format!("{folder}/{name}"))).collect())
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ counts! {
     /// Taken by `random_skip`.
     random "at random",
     /// Of games on the other side of the validation split.
-    other_split "of games for validation",
+    other_split "on the other side of the split",
     /// Of games that stand in the validation files too.
     in_validation_files "of games in the validation files",
     /// Damaged blocks that were left out (`skip_damage`).

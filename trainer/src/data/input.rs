@@ -2,6 +2,8 @@
 
 use super::error::DataError;
 use super::location::Location;
+#[cfg(feature = "remote")]
+use super::remote::Remote;
 use super::source::hex;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -15,6 +17,9 @@ const HASH_CHUNK: usize = 1 << 20;
 pub enum Input {
     /// On disk.
     File(File),
+    /// Under a URL.
+    #[cfg(feature = "remote")]
+    Remote(Box<Remote>),
 }
 
 impl Input {
@@ -23,14 +28,14 @@ impl Input {
     /// # Errors
     /// [`DataError::Io`].
     pub fn open(location: &Location) -> Result<Input, DataError> {
-        let io = |source| DataError::Io { file: location.clone(), source };
-        match location {
-            Location::File(path) => File::open(path).map(Input::File).map_err(io),
-            Location::Url(_) => {
-                let what = "this program was built without the feature `remote`; copy the file to a disk";
-                Err(io(io::Error::new(ErrorKind::Unsupported, what)))
-            }
-        }
+        let opened = match location {
+            Location::File(path) => File::open(path).map(Input::File),
+            #[cfg(feature = "remote")]
+            Location::Url(url) => Remote::open(url).map(|remote| Input::Remote(Box::new(remote))),
+            #[cfg(not(feature = "remote"))]
+            Location::Url(_) => Err(no_remote()),
+        };
+        opened.map_err(|source| DataError::Io { file: location.clone(), source })
     }
 
     /// Length and identity of the file, see [`super::source::InputFile::sha256`].
@@ -38,9 +43,20 @@ impl Input {
     /// # Errors
     /// [`DataError::Io`].
     pub fn identify(&mut self, location: &Location) -> Result<(u64, String), DataError> {
-        let Input::File(file) = self;
-        digest(file).map_err(|source| DataError::Io { file: location.clone(), source })
+        let identity = match self {
+            Input::File(file) => digest(file),
+            #[cfg(feature = "remote")]
+            Input::Remote(remote) => remote.identify(),
+        };
+        identity.map_err(|source| DataError::Io { file: location.clone(), source })
     }
+}
+
+/// Without the feature `remote` there are no URLs.
+#[cfg(not(feature = "remote"))]
+pub(super) fn no_remote() -> io::Error {
+    let what = "this program was built without the feature `remote`; copy the file to a disk";
+    io::Error::new(ErrorKind::Unsupported, what)
 }
 
 fn digest(file: &mut File) -> io::Result<(u64, String)> {
@@ -65,6 +81,8 @@ impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Input::File(file) => file.read(buffer),
+            #[cfg(feature = "remote")]
+            Input::Remote(remote) => remote.read(buffer),
         }
     }
 }
@@ -73,6 +91,8 @@ impl Seek for Input {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         match self {
             Input::File(file) => file.seek(to),
+            #[cfg(feature = "remote")]
+            Input::Remote(remote) => remote.seek(to),
         }
     }
 }

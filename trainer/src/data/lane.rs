@@ -94,7 +94,7 @@ impl Lane {
     /// [`DataError`] of reading, and [`DataError::Empty`] when the filters leave nothing of the lane.
     pub fn new(plan: &Plan, place: LanePlace, given: u64, stop: Arc<AtomicBool>) -> Result<Lane, DataError> {
         let mut lane = Lane {
-            decoder: plan.decoder(),
+            decoder: BlockDecoder::new(plan, stop.clone()),
             pass: Pass::new(plan, &place, 0),
             plan: plan.clone(),
             place,
@@ -141,6 +141,7 @@ impl Lane {
                 Some(passed) => passed,
                 None => {
                     self.check_stop()?;
+                    self.decoder.will_read(&self.pass.blocks[self.pass.next - 1..]);
                     let passed = self.decoder.count(block as usize, self.pass.number, &mut self.counts)?;
                     self.plan.note_passed(block, passed);
                     passed
@@ -178,6 +179,7 @@ impl Lane {
         }
         let (pass, size) = (self.pass.number, self.window_size());
         let before = self.filling.packed.len() as u64;
+        self.decoder.will_read(&self.pass.blocks[self.pass.next..]);
         if let Some(block) = self.pass.next_block(&self.plan) {
             let out = &mut self.filling.packed;
             let passed = self.decoder.pack(block as usize, pass, out, &mut self.counts)?;

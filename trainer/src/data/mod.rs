@@ -10,6 +10,7 @@
 //! ranks nor a resume in the middle changes it.
 
 pub mod batch;
+mod blocks;
 pub mod decode;
 pub mod error;
 pub mod files;
@@ -21,6 +22,8 @@ pub mod loader;
 pub mod location;
 pub mod packed;
 pub mod plan;
+#[cfg(feature = "remote")]
+pub mod remote;
 pub mod restore;
 pub mod samples;
 pub mod share;

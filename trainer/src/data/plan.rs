@@ -12,7 +12,7 @@ use crate::config::Config;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A lane has at least so many blocks, so that the lanes of a set hold about as much as each other.
 const LEAST_LANE_BLOCKS: usize = 8;
@@ -119,7 +119,9 @@ impl Plan {
     fn validation_games(&self) -> Result<HashSet<u64>, DataError> {
         let mut games = HashSet::new();
         let mut decoder = self.decoder();
-        for block in self.source.blocks_of(Role::Validation) {
+        let blocks = self.source.blocks_of(Role::Validation);
+        for (i, &block) in blocks.iter().enumerate() {
+            decoder.will_read(&blocks[i..]);
             decoder.game_ids(block as usize, &mut games)?;
         }
         Ok(games)
@@ -127,7 +129,7 @@ impl Plan {
 
     /// A decoder of single blocks.
     pub fn decoder(&self) -> BlockDecoder {
-        BlockDecoder::new(self)
+        BlockDecoder::new(self, Arc::new(AtomicBool::new(false)))
     }
 
     /// The order of a set's blocks in one pass.

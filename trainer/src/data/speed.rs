@@ -5,8 +5,8 @@ use super::filter::FilterCounts;
 use super::loader::Loader;
 use super::packed::Packed;
 use super::plan::Plan;
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
@@ -19,12 +19,12 @@ pub struct Speed {
     pub positions_kept: u64,
     /// Seconds on the wall clock.
     pub seconds: f64,
-    /// Seconds of all cores, where the system tells.
-    pub cpu_seconds: Option<f64>,
+    /// Seconds of all cores.
+    pub cpu_seconds: f64,
     /// Positions read a second of wall time.
     pub positions_read_per_second: f64,
     /// The same a second of one core.
-    pub positions_read_per_cpu_second: Option<f64>,
+    pub positions_read_per_cpu_second: f64,
 }
 
 /// What [`measure`] found.
@@ -76,18 +76,21 @@ pub fn measure(plan: &Plan) -> Result<DataSpeed, DataError> {
 }
 
 fn decode_all(plan: &Plan, blocks: &[u32]) -> Result<FilterCounts, DataError> {
-    let next = AtomicUsize::new(0);
-    let work = || {
+    let threads = plan.threads.max(1);
+    let work = |first: usize| {
         let mut decoder = plan.decoder();
         let (mut packed, mut counts) = (Packed::new(), FilterCounts::default());
-        while let Some(&block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mine: Vec<u32> = blocks.iter().copied().skip(first).step_by(threads).collect();
+        for (i, &block) in mine.iter().enumerate() {
+            decoder.will_read(&mine[i..]);
             packed.clear();
             decoder.pack(block as usize, 0, &mut packed, &mut counts)?;
         }
         Ok(counts)
     };
+    let work = &work;
     let results: Vec<Result<FilterCounts, DataError>> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|first| scope.spawn(move || work(first))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or(Err(DataError::Stopped))).collect()
     });
     let mut counts = FilterCounts::default();
@@ -99,7 +102,7 @@ fn decode_all(plan: &Plan, blocks: &[u32]) -> Result<FilterCounts, DataError> {
 
 struct Clock {
     wall: Instant,
-    cpu: Option<f64>,
+    cpu: f64,
 }
 
 impl Clock {
@@ -109,7 +112,7 @@ impl Clock {
 
     fn speed(&self, positions_read: u64, positions_kept: u64) -> Speed {
         let seconds = self.wall.elapsed().as_secs_f64();
-        let cpu_seconds = cpu_seconds().zip(self.cpu).map(|(now, then)| now - then);
+        let cpu_seconds = cpu_seconds() - self.cpu;
         let rate = |seconds: f64| positions_read as f64 / seconds.max(1e-3);
         Speed {
             positions_read,
@@ -117,17 +120,13 @@ impl Clock {
             seconds,
             cpu_seconds,
             positions_read_per_second: rate(seconds),
-            positions_read_per_cpu_second: cpu_seconds.map(rate),
+            positions_read_per_cpu_second: rate(cpu_seconds),
         }
     }
 }
 
-/// Seconds of processor time this process has used, by Linux's word; ticks are of 1/100 s on all its platforms.
-fn cpu_seconds() -> Option<f64> {
-    const TICKS_A_SECOND: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name in brackets, which may hold blanks: state and ten numbers, then user and system ticks.
-    let (_, fields) = stat.rsplit_once(')')?;
-    let ticks: Vec<f64> = fields.split_whitespace().skip(11).take(2).filter_map(|n| n.parse().ok()).collect();
-    (ticks.len() == 2).then(|| ticks.iter().sum::<f64>() / TICKS_A_SECOND)
+/// Seconds of processor time this process has used.
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -4,7 +4,6 @@ use super::error::DataError;
 use super::filter::FilterCounts;
 use super::plan::Plan;
 use crate::chance::{Purpose, generator, shuffle};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 /// Up to so many blocks of a set (some 60 million positions) are all counted; more are estimated from so many.
@@ -55,17 +54,20 @@ pub fn survey(plan: &Plan, most: usize) -> Result<Survey, DataError> {
 }
 
 fn count(plan: &Plan, blocks: &[u32]) -> Result<FilterCounts, DataError> {
-    let next = AtomicUsize::new(0);
-    let work = || -> Result<FilterCounts, DataError> {
+    let threads = plan.threads.max(1);
+    let work = |first: usize| -> Result<FilterCounts, DataError> {
         let (mut decoder, mut counts) = (plan.decoder(), FilterCounts::default());
-        while let Some(&block) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mine: Vec<u32> = blocks.iter().copied().skip(first).step_by(threads).collect();
+        for (i, &block) in mine.iter().enumerate() {
+            decoder.will_read(&mine[i..]);
             let passed = decoder.count(block as usize, 0, &mut counts)?;
             plan.note_passed(block, passed);
         }
         Ok(counts)
     };
+    let work = &work;
     let results: Vec<Result<FilterCounts, DataError>> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|first| scope.spawn(move || work(first))).collect();
         workers.into_iter().map(|worker| worker.join().unwrap_or(Err(DataError::Stopped))).collect()
     });
     let mut counts = FilterCounts::default();

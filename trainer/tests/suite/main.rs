@@ -11,6 +11,8 @@ mod nets;
 mod optimisers;
 mod ranks;
 mod refusals;
+#[cfg(feature = "remote")]
+mod remote;
 mod runs;
 mod selection;
 mod slurm;
