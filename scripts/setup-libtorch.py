@@ -2,6 +2,8 @@
 """Puts libtorch where the build looks for it: third_party/libtorch in the root of the checkout.
 
     python3 scripts/setup-libtorch.py            the light CPU layout (what the build links against)
+    python3 scripts/setup-libtorch.py --nvrtc    also NVIDIA's run-time compiler, so that the tests compile the CUDA
+                                                 kernels where there is no GPU (the full torch has its own)
     python3 scripts/setup-libtorch.py --full     also the whole torch for NVIDIA GPUs, as a venv in
                                                  third_party/torch-full
 
@@ -15,7 +17,8 @@ $ORIGIN/../../nvidia/cu13/lib):
     third_party/libtorch/torch/lib          libtorch_cpu.so libc10.so libgomp.so.1 libtorch.so -> libtorch_cpu.so
     third_party/libtorch/torch/include      headers
     third_party/libtorch/torch/build-version
-    third_party/libtorch/nvidia/cu13/lib    libcudart.so.13, libcupti.so.13 (libtorch_cpu.so of PyPI needs both, GPU or not)
+    third_party/libtorch/nvidia/cu13/lib    libcudart.so.13, libcupti.so.13 (libtorch_cpu.so of PyPI needs both, GPU or not),
+                                            with --nvrtc libnvrtc.so.13 and libnvrtc-builtins.so.13.0
 
 One binary serves CPU and GPU: `chuhe-train` is linked against libtorch_cpu alone and loads libtorch_cuda.so
 at its start when it lies beside the libtorch_cpu.so in use. To use the full torch, run the same binary with
@@ -64,6 +67,18 @@ WHEELS = [
     ),
 ]
 
+# Fetched with --nvrtc alone: the compiler of the CUDA kernels.
+NVRTC_WHEELS = [
+    (
+        "nvidia-cuda-nvrtc",
+        "13.0.88",
+        "ad9b6d2ead2435f11cbb6868809d2adeeee302e9bb94bcf0539c7a40d80e8575",
+        90_200_000,
+        "nvidia_cuda_nvrtc-13.0.88-py3-none-manylinux2010_x86_64.manylinux_2_12_x86_64.whl",
+        ["nvidia/cu13/lib/libnvrtc-builtins.so.13.0", "nvidia/cu13/lib/libnvrtc.so.13"],
+    ),
+]
+
 # The wheels are for this platform whatever Python runs the script: nothing of Python is unpacked.
 PLATFORM = [
     "--python-version=3.11",
@@ -74,6 +89,7 @@ PLATFORM = [
     "--platform=manylinux_2_25_x86_64",
     "--platform=manylinux_2_17_x86_64",
     "--platform=manylinux2014_x86_64",
+    "--platform=manylinux2010_x86_64",
 ]
 
 LIBRARIES = [
@@ -87,6 +103,7 @@ LIBRARIES = [
 ]
 BUILD_VERSION = TORCH_VERSION + "+cpu"
 STAMP = "chuhe-setup"  # written last: the digests of the wheels the folder was made from
+NVRTC_STAMP = "chuhe-setup-nvrtc"
 
 
 class SetupError(Exception):
@@ -97,18 +114,18 @@ def say(text):
     print(f"setup-libtorch: {text}", flush=True)
 
 
-def stamp_text():
-    return "".join(f"{sha}  {file}\n" for _, _, sha, _, file, _ in WHEELS)
+def stamp_text(wheels=WHEELS):
+    return "".join(f"{sha}  {file}\n" for _, _, sha, _, file, _ in wheels)
 
 
-def is_complete(folder):
+def is_complete(folder, stamp=STAMP, wheels=WHEELS, libraries=LIBRARIES):
     """True when the folder was finished by this version of the script and its libraries are there."""
     try:
-        if (folder / STAMP).read_text() != stamp_text():
+        if (folder / stamp).read_text() != stamp_text(wheels):
             return False
     except OSError:
         return False
-    return all((folder / name).exists() for name in LIBRARIES)
+    return all((folder / name).exists() for name in libraries)
 
 
 def sha256(path):
@@ -130,14 +147,14 @@ def pip_command():
     return command
 
 
-def download(folder):
+def download(folder, wheels=WHEELS):
     """Fetches the wheels into `folder` by package name; pip itself refuses another digest."""
-    lines = [f"{name}=={version} --hash=sha256:{sha}\n" for name, version, sha, _, _, _ in WHEELS]
+    lines = [f"{name}=={version} --hash=sha256:{sha}\n" for name, version, sha, _, _, _ in wheels]
     requirements = folder / "requirements.txt"
     requirements.write_text("".join(lines))
-    total = sum(size for *_, size, _, _ in WHEELS) / 1e6
-    say(f"downloading {len(WHEELS)} wheels, {total:.0f} MB, from the Python package index:")
-    for name, version, _, size, _, _ in WHEELS:
+    total = sum(size for *_, size, _, _ in wheels) / 1e6
+    say(f"downloading {len(wheels)} wheel(s), {total:.0f} MB, from the Python package index:")
+    for name, version, _, size, _, _ in wheels:
         say(f"  {name} {version}, {size / 1e6:.0f} MB")
     command = pip_command() + ["download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--require-hashes"]
     command += ["--disable-pip-version-check", "--dest", str(folder), "-r", str(requirements)] + PLATFORM
@@ -149,8 +166,8 @@ def download(folder):
     say(f"downloaded in {time.monotonic() - started:.0f} s")
 
 
-def check_wheels(folder):
-    for _, _, sha, _, file, _ in WHEELS:
+def check_wheels(folder, wheels=WHEELS):
+    for _, _, sha, _, file, _ in wheels:
         path = folder / file
         if not path.is_file():
             raise SetupError(f"{path} is missing")
@@ -159,16 +176,19 @@ def check_wheels(folder):
             raise SetupError(f"{path}: SHA-256 is {found}, expected {sha}; delete it and run this again")
 
 
-def unpack(wheels, target):
-    for _, _, _, _, file, wanted in WHEELS:
+def unpack(folder, target, wheels=WHEELS):
+    for _, _, _, _, file, wanted in wheels:
         found = 0
-        with zipfile.ZipFile(wheels / file) as archive:
+        with zipfile.ZipFile(folder / file) as archive:
             for member in archive.namelist():
                 if member in wanted or any(w.endswith("/") and member.startswith(w) for w in wanted):
                     archive.extract(member, target)
                     found += 1
         if found < len(wanted):
             raise SetupError(f"{file}: expected {wanted} inside, found only {found} members of it")
+
+
+def finish_light(target):
     lib = target / "torch" / "lib"
     # torch-sys links -ltorch; libtorch.so of the wheel is an empty shim over the two others.
     (lib / "libtorch.so").symlink_to("libtorch_cpu.so")
@@ -194,6 +214,7 @@ def set_up_light(third_party, wheels):
         fresh = scratch / "libtorch"
         fresh.mkdir()
         unpack(wheels, fresh)
+        finish_light(fresh)
         (fresh / STAMP).write_text(stamp_text())
         if not is_complete(fresh):
             missing = [name for name in LIBRARIES if not (fresh / name).exists()]
@@ -203,6 +224,26 @@ def set_up_light(third_party, wheels):
         fresh.rename(target)
         say(f"unpacked in {time.monotonic() - started:.0f} s")
     say(f"{target} is ready (torch {BUILD_VERSION})")
+
+
+def set_up_nvrtc(third_party, wheels):
+    target = third_party / "libtorch"
+    libraries = [name for *_, wanted in NVRTC_WHEELS for name in wanted]
+    if not is_complete(target, NVRTC_STAMP, NVRTC_WHEELS, libraries):
+        with tempfile.TemporaryDirectory(prefix="nvrtc.partial-", dir=third_party) as scratch:
+            scratch = Path(scratch)
+            if wheels is None:
+                wheels = scratch / "wheels"
+                wheels.mkdir()
+                download(wheels, NVRTC_WHEELS)
+            check_wheels(wheels, NVRTC_WHEELS)
+            unpack(wheels, scratch, NVRTC_WHEELS)
+            # Each file by one rename, the stamp last.
+            for name in libraries:
+                os.replace(scratch / name, target / name)
+            (scratch / NVRTC_STAMP).write_text(stamp_text(NVRTC_WHEELS))
+            os.replace(scratch / NVRTC_STAMP, target / NVRTC_STAMP)
+    say(f"NVRTC is ready beside it ({', '.join(Path(name).name for name in libraries)})")
 
 
 def full_torch_lib(venv):
@@ -234,11 +275,12 @@ def set_up_full(third_party):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--full", action="store_true", help="also install the whole torch for NVIDIA GPUs (2.6 GB)")
+    parser.add_argument("--nvrtc", action="store_true", help="also the compiler of the CUDA kernels, for tests (90 MB)")
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="take the wheels from this folder, no network")
     parser.add_argument("--list", action="store_true", help="print the wheels with their digests and stop")
     args = parser.parse_args()
     if args.list:
-        print(stamp_text(), end="")
+        print(stamp_text() + stamp_text(NVRTC_WHEELS if args.nvrtc else []), end="")
         return 0
     machine = os.uname()
     if (machine.sysname, machine.machine) != ("Linux", "x86_64"):
@@ -249,6 +291,8 @@ def main():
     with open(third_party / ".setup-libtorch.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         set_up_light(third_party, args.wheels)
+        if args.nvrtc:
+            set_up_nvrtc(third_party, args.wheels)
         if args.full:
             set_up_full(third_party)
     return 0

@@ -1,7 +1,8 @@
 //! The command line: words to plans, plans to acts. Results on standard output, progress on standard error; exit
 //! code 0 done, 1 a check failed, 2 could not run, 130 interrupted (with a checkpoint written).
 
-use crate::backend::cpu::kernel::{Kernel, KernelError, KernelKind};
+use crate::backend::choice::Compute;
+use crate::backend::cuda::DeviceChoice;
 use crate::bench;
 use crate::commands::inspect::{InspectArgs, inspect};
 use crate::commands::report::{ReportArgs, report};
@@ -12,8 +13,7 @@ use crate::data::samples::Encoder;
 use crate::data::source::Source;
 use crate::data::{Plan, speed};
 use crate::export::{self, BOUND, Bound, ExportError};
-use crate::model::net::{Net, NetChoice};
-use crate::model::{Model, ModelError};
+use crate::gpu_check;
 use crate::ranks::{RankArgs, Ranks, settings};
 use crate::run::{self, Conduct, Outcome};
 use anyhow::{Context, Result, bail};
@@ -38,6 +38,12 @@ pub struct Cli {
     /// Kernel of the feature transformer: scalar, avx2, avx512 [default: the best of this CPU]
     #[arg(long, global = true, value_name = "NAME")]
     kernel: Option<String>,
+    /// Where to compute: cpu, cuda (the GPU of the local rank) or cuda:N [default: cpu; gpu-check: cuda]
+    #[arg(long, global = true, value_name = "DEVICE")]
+    device: Option<String>,
+    /// The GPU's way of the feature transformer: bucketed, sparse [default: the faster, measured at the start]
+    #[arg(long, global = true, value_name = "WAY")]
+    transformer: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -58,6 +64,8 @@ enum Command {
     BenchData(BenchDataArgs),
     /// Time the training step alone, on positions of random play
     BenchStep(BenchStepArgs),
+    /// Prove and measure the CUDA backend on this computer's GPU; exit code 3 where there is none
+    GpuCheck(GpuCheckArgs),
 }
 
 #[derive(Args)]
@@ -158,6 +166,16 @@ struct BenchStepArgs {
     json: bool,
 }
 
+#[derive(Args)]
+struct GpuCheckArgs {
+    /// Leave measurements out when so much time has passed
+    #[arg(long, value_name = "SECONDS", default_value_t = 240)]
+    seconds: u64,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Runs the program with the words of the process. `commit` is what it was built from.
 pub fn main(commit: &str) -> ExitCode {
     let cli = Cli::parse();
@@ -200,33 +218,25 @@ impl Cli {
             }
             rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
         }
-        let kernel = match self.kernel.as_deref() {
-            Some(name) => Some(name.parse::<KernelKind>()?),
-            None => None,
+        let device = self.device.as_deref().map(str::parse::<DeviceChoice>).transpose()?;
+        let compute = Compute {
+            device: device.unwrap_or_default(),
+            kernel: self.kernel.as_deref().map(str::parse).transpose()?,
+            transformer: self.transformer.as_deref().map(str::parse).transpose()?,
+            local_rank: 0,
         };
         match self.command {
-            Command::Train(args) => train(&args, kernel, commit),
-            Command::Resume(args) => resume(&args, kernel, commit),
+            Command::Train(args) => train(&args, compute, commit),
+            Command::Resume(args) => resume(&args, compute, commit),
             Command::Export(args) => export(&args),
-            Command::Validate(args) => validate(&args, &net_choice(kernel)),
+            Command::Validate(args) => validate(&args, &compute.nets()),
             Command::Inspect(args) => inspect(&args),
-            Command::Report(args) => report(&args, &net_choice(kernel)),
+            Command::Report(args) => report(&args, &compute.nets()),
             Command::BenchData(args) => bench_data(&args),
-            Command::BenchStep(args) => bench_step(&args, kernel),
+            Command::BenchStep(args) => bench_step(&args, compute),
+            Command::GpuCheck(args) => gpu_check(&args, device),
         }
     }
-}
-
-/// The kernel asked for, or the best.
-fn kernel_of(kind: Option<KernelKind>) -> Result<Box<dyn Kernel>, KernelError> {
-    kind.map_or_else(|| Ok(KernelKind::best()), KernelKind::get)
-}
-
-/// Makes nets on the device and with the kernel asked for.
-fn net_choice(kernel: Option<KernelKind>) -> NetChoice {
-    Arc::new(move |arch, factorised, seed| -> Result<Box<dyn Net>, ModelError> {
-        Ok(Box::new(Model::new(arch, factorised, seed, kernel_of(kernel)?)))
-    })
 }
 
 /// Joins the other processes of the run, if there are any.
@@ -243,7 +253,7 @@ fn join(args: &RankArgs) -> Result<Arc<Ranks>> {
 const SAME_SIGNAL: Duration = Duration::from_secs(5);
 
 fn conduct(
-    kernel: Option<KernelKind>,
+    compute: Compute,
     stop_after: Option<u64>,
     commit: &str,
     quiet: bool,
@@ -267,28 +277,30 @@ fn conduct(
     })
     .context("catching Ctrl-C")?;
     let quiet = quiet || !ranks.is_first();
-    Ok(Conduct { net: net_choice(kernel), interrupted, stop_after, commit: commit.to_owned(), quiet, ranks })
+    let local_rank = if compute.device == DeviceChoice::Cuda(None) { ranks.local_rank()? } else { 0 };
+    let compute = Compute { local_rank, ..compute };
+    Ok(Conduct { net: compute.nets(), interrupted, stop_after, commit: commit.to_owned(), quiet, ranks })
 }
 
 fn read_config(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
 }
 
-fn train(args: &TrainArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
+fn train(args: &TrainArgs, compute: Compute, commit: &str) -> Result<ExitCode> {
     let ranks = join(&args.ranks)?;
     let text = telling(&ranks, || {
         let text = read_config(&args.config)?;
         Config::parse(&text).with_context(|| args.config.display().to_string())?;
         Ok(text)
     })?;
-    let conduct = conduct(kernel, args.stop_after, commit, args.quiet, ranks.clone())?;
+    let conduct = conduct(compute, args.stop_after, commit, args.quiet, ranks.clone())?;
     let outcome = run::start_from(args.init.as_deref(), &text, &args.data, &args.out, conduct)?;
     print_outcome(&outcome, args.json, args.stop_after, &ranks)
 }
 
-fn resume(args: &ResumeArgs, kernel: Option<KernelKind>, commit: &str) -> Result<ExitCode> {
+fn resume(args: &ResumeArgs, compute: Compute, commit: &str) -> Result<ExitCode> {
     let ranks = join(&args.ranks)?;
-    let conduct = conduct(kernel, args.stop_after, commit, args.quiet, ranks.clone())?;
+    let conduct = conduct(compute, args.stop_after, commit, args.quiet, ranks.clone())?;
     let outcome = run::resume(&args.run, conduct)?;
     print_outcome(&outcome, args.json, args.stop_after, &ranks)
 }
@@ -384,7 +396,33 @@ fn bench_data(args: &BenchDataArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn bench_step(args: &BenchStepArgs, kernel: Option<KernelKind>) -> Result<ExitCode> {
+fn gpu_check(args: &GpuCheckArgs, device: Option<DeviceChoice>) -> Result<ExitCode> {
+    const NO_GPU: u8 = 3;
+    let mut say = |line: &str| if args.json { eprintln!("{line}") } else { println!("{line}") };
+    let report = match gpu_check::run(device.unwrap_or(DeviceChoice::Cuda(None)), args.seconds, &mut say) {
+        Ok(report) => report,
+        Err(error) if gpu_check::is_no_gpu(&error) => {
+            eprintln!("chuhe-train: {error}");
+            return Ok(ExitCode::from(NO_GPU));
+        }
+        Err(error) => return Err(error),
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    }
+    if !report.passes() {
+        return Err(
+            anyhow::Error::new(CheckFailed).context("a comparison is beyond its tolerance (FAILED above)")
+        );
+    }
+    say("result  every comparison is within its tolerance");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn bench_step(args: &BenchStepArgs, compute: Compute) -> Result<ExitCode> {
+    if compute.device != DeviceChoice::Cpu {
+        bail!("bench-step times the CPU; for a GPU there is `chuhe-train gpu-check`");
+    }
     let arch: Architecture = args.arch.parse()?;
     if args.batch_size == 0 || args.steps == 0 {
         bail!("--batch-size and --steps must be 1 or more");
@@ -393,7 +431,7 @@ fn bench_step(args: &BenchStepArgs, kernel: Option<KernelKind>) -> Result<ExitCo
         Some(path) => Config::parse(&read_config(path)?)?.optimiser,
         None => OptimiserConfig::default(),
     };
-    let result = bench::step(&arch, kernel_of(kernel)?, args.batch_size, args.steps, &optimiser)?;
+    let result = bench::step(&arch, compute.kernel()?, args.batch_size, args.steps, &optimiser)?;
     if args.json {
         println!("{}", serde_json::to_string_pretty(&result)?);
     } else {

@@ -18,6 +18,7 @@ pub mod commands;
 pub mod config;
 pub mod data;
 pub mod export;
+pub mod gpu_check;
 pub mod init;
 pub mod loss;
 pub mod material;

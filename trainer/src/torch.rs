@@ -36,7 +36,7 @@ pub fn load_cuda() -> Result<(), String> {
 }
 
 /// The folder of the libtorch_cpu.so that this process uses.
-fn library_folder() -> Option<PathBuf> {
+pub fn library_folder() -> Option<PathBuf> {
     // SAFETY: dlsym with a valid C string; the symbol is only asked for its address.
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_ZN5torch4cuda12is_availableEv".as_ptr()) };
     if symbol.is_null() {

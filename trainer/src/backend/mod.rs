@@ -1,7 +1,9 @@
 //! Where the numbers of a training step are made.
 //!
-//! `cpu` is the fast path: own kernels for the feature transformer and the optimiser. `reference` is the plain
+//! `cpu`: own kernels for the feature transformer and the optimiser. `cuda`: NVIDIA GPUs. `reference` is the plain
 //! way through torch's `embedding_bag`; it exists to be compared with.
 
+pub mod choice;
 pub mod cpu;
+pub mod cuda;
 pub mod reference;

@@ -23,7 +23,8 @@ pub fn transform(
         indices.extend(rows.row(row).iter().map(|&f| i64::from(f)));
         offsets.push(indices.len() as i64);
     }
-    let (indices, offsets) = (Tensor::from_slice(&indices), Tensor::from_slice(&offsets));
+    let on_device = |values: &[i64]| Tensor::from_slice(values).f_to_device(weights.device());
+    let (indices, offsets) = (on_device(&indices)?, on_device(&offsets)?);
     const SUM: i64 = 0;
     let (sums, ..) =
         Tensor::f_embedding_bag(weights, &indices, &offsets, false, SUM, false, None::<Tensor>, true)?;

@@ -14,7 +14,7 @@ pub const LAYERS: [&str; 6] =
     ["dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias", "out.weight", "out.bias"];
 
 /// Limits after each update, in the order of [`LAYERS`], where every other one is a bias: what an exported net can hold.
-const LIMITS: [f32; 6] = [
+pub const LIMITS: [f32; 6] = [
     clip::DENSE1_WEIGHT,
     clip::DENSE_BIAS,
     clip::DENSE2_WEIGHT,

@@ -20,6 +20,7 @@ use crate::backend::cpu::dense::{Hidden, Inputs, Scattered, Shape, Stack, StackG
 use crate::backend::cpu::kernel::{AdamStep, Kernel, KernelError, TILE};
 use crate::backend::cpu::rows::RowsError;
 use crate::backend::cpu::{AlignedVec, ByFeature, Grouped, transformer};
+use crate::backend::cuda::DeviceError;
 use crate::chance::{Purpose, generator, symmetric};
 use crate::clock::{Lap, Spent};
 use crate::data::Batch;
@@ -53,6 +54,9 @@ pub enum ModelError {
     /// The kernel asked for.
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    /// A device.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
 }
 
 /// The net, its gradients and the state of its optimiser.

@@ -67,8 +67,13 @@ pub trait Net {
     /// [`WeightsError`] names the one that is missing or does not fit.
     fn set_parameters(&mut self, parameters: &[Parameter]) -> Result<(), WeightsError>;
 
-    /// Where the time of all steps so far went.
+    /// Where the time of all steps so far went; zeros where a step is not waited for.
     fn parts(&self) -> Parts;
+
+    /// What there is to say to people and was not said yet, a line each.
+    fn notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The sums of a step, as tensors that share memory with the net: what ranks add up in place. Nothing in here may

@@ -178,6 +178,9 @@ impl Session {
         }
         // On the CPU the loss is known before it changes a weight; other devices see to that themselves.
         self.note_losses(step + 1, false, batch)?;
+        for note in self.net.notes() {
+            self.progress.say(&note);
+        }
         let update = UpdateStep::at(&self.config.optimiser, step + 1, self.learning_rate(step));
         self.net.update(&update)?;
         self.state.step += 1;

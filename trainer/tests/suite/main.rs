@@ -3,6 +3,7 @@
 mod batches;
 mod chain;
 mod dense;
+mod devices;
 mod documents;
 mod init;
 mod kernels;
