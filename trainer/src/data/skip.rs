@@ -1,6 +1,6 @@
 //! The random skip: another part of the positions each time through the data, in numbers known beforehand.
 //!
-//! Of every [`GROUP`] positions in a row that passed the filters a fixed number is kept, or one more, so that the parts
+//! Of every `GROUP` positions in a row that passed the filters a fixed number is kept, or one more, so that the parts
 //! come out at the share asked for; which of them is drawn anew for each block and pass. How many of a block are kept
 //! follows from how many passed its filters, without looking at one: a resumed run counts where it goes on.
 

@@ -2,11 +2,11 @@
 //!
 //! Each process ("rank") trains on its share of every batch; [`Ranks::sum`] adds the gradients of all, so that each then
 //! makes the same update. They meet in a store of torch.distributed (c10d's TCPStore) and are connected by Gloo, and
-//! by NCCL where their gradients lie on GPUs. [`environment`] says how a process learns its place, [`watch`] how the
+//! by NCCL where their gradients lie on GPUs. [`environment`] says how a process learns its place, `watch` how the
 //! others notice that one is gone. A run of one process is [`Ranks::alone`]: nothing is opened and every call returns
 //! at once.
 //!
-//! Keys of the store, all under the attempt's prefix: those of [`watch`]; `joined/R`, counted up to find two processes of
+//! Keys of the store, all under the attempt's prefix: those of `watch`; `joined/R`, counted up to find two processes of
 //! one rank; `facts/R` and `agreed` for [`Ranks::agree`]; whatever rank 0 [tells](Ranks::tell); `bye`, a count.
 
 mod c10d;

@@ -153,7 +153,7 @@ fn factorised_tables_are_updated_and_clipped_as_on_the_cpu() {
             // Groups, clipping of the norm and slow weights as well.
             let lookahead = Some(Lookahead { part: 0.5, now: number == 3 });
             let max_norm = Some(50.0);
-            let settings = UpdateStep { biases: rate(0.1), max_norm, lookahead, ..rate(0.7).into() };
+            let settings = UpdateStep { biases: rate(0.1), max_norm, lookahead, ..rate(1.2).into() };
             let (features, l1, psqt) = (arch.inputs(), arch.l1(), arch.psqt_columns());
             let (g, p) = (floats(1, features * l1, 1.0), floats(2, features * psqt, 1.0));
             use trainer::backend::cpu::tile::from_rows;

@@ -4,7 +4,7 @@
 //! `chuhe-train gpu-check` runs this on a GPU; the tests run the same on the CPU.
 
 use super::DeviceError;
-use super::engine::{Engine, Precision};
+use super::compute::{Engine, Precision};
 use super::kernels::Sizes;
 use super::net::DeviceNet;
 use super::packed::{Packed, Packer};

@@ -5,7 +5,7 @@
 //! positions, but a tenth of the launches, and the first layer is a product on tensor cores.
 
 use super::DeviceError;
-use super::engine::Engine;
+use super::compute::Engine;
 use nnue_format::Architecture;
 use nnue_format::quant::HIDDEN_CLIP;
 use tch::{Kind, Tensor};

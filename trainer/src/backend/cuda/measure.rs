@@ -1,7 +1,7 @@
 //! How fast steps are on a device: alone, with batches in memory, and through the loader.
 
 use super::choose::Timing;
-use super::engine::Engine;
+use super::compute::Engine;
 use super::net::DeviceNet;
 use super::transformer::Transformer;
 use crate::backend::cpu::kernel::AdamStep;

@@ -12,9 +12,10 @@
 
 pub mod check;
 pub mod choose;
+pub mod compute;
 pub mod dense;
 pub mod driver;
-pub mod engine;
+
 pub mod kernels;
 pub mod launch;
 mod library;
@@ -26,7 +27,7 @@ pub mod params;
 pub mod stream;
 pub mod transformer;
 
-pub use engine::{Engine, Precision};
+pub use compute::{Engine, Precision};
 pub use net::DeviceNet;
 pub use transformer::Transformer;
 

@@ -1,11 +1,11 @@
 //! A net in training on a device.
 //!
 //! A step is put into the device's stream and not waited for: while it runs, the next batch is packed and copied. What is
-//! read back are the losses, [`HALF`] at a time, when they have long been there.
+//! read back are the losses, `HALF` at a time, when they have long been there.
 
 use super::DeviceError;
 use super::choose::Timing;
-use super::engine::Engine;
+use super::compute::Engine;
 use super::packed::{Packed, Packer};
 use super::params::Params;
 use super::stream::Download;

@@ -9,8 +9,8 @@
 //! precision is 16 bits of mantissa and not 8.
 
 use super::DeviceError;
+use super::compute::Engine;
 use super::dense::{Layers, Shape};
-use super::engine::Engine;
 use super::kernels::{Sizes, TableState};
 use crate::model::dense::{LAYERS, LIMITS};
 use crate::model::weights::{Parameter, StateTensor, WeightsError};

@@ -7,7 +7,7 @@
 //! Which is faster depends on the feature set, the width and the GPU: [`super::choose`] measures.
 
 use super::DeviceError;
-use super::engine::Engine;
+use super::compute::Engine;
 use super::kernels::ByFeature;
 use super::packed::{ACTIVE, Packed};
 use std::fmt;
