@@ -262,7 +262,10 @@ impl Checkpoint {
         }
         let all = list(run)?;
         for old in &all[..all.len().saturating_sub(keep)] {
-            fs::remove_dir_all(old).map_err(io_at(old))?;
+            // Under a name that the next write clears away: killed in the middle of this, half a folder stays.
+            let partial = old.with_extension("partial");
+            fs::rename(old, &partial).map_err(io_at(old))?;
+            fs::remove_dir_all(&partial).map_err(io_at(&partial))?;
         }
         Ok(folder)
     }

@@ -46,7 +46,7 @@ impl Hidden {
     }
 }
 
-/// Gradients of one stack's parameters, row-major, in the order of [`crate::model::dense::LAYERS`].
+/// Gradients of one stack's parameters, row-major, in the order of `model::dense::LAYERS`.
 pub struct StackGradients {
     /// `[l2][inputs]`, `[l2]`, `[l3][l2]`, `[l3]`, `[l3]`, `[1]`.
     pub layers: [Vec<f32>; 6],

@@ -55,7 +55,7 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// Of the six parameters in the order of [`crate::model::dense::LAYERS`], row-major.
+    /// Of the six parameters in the order of `model::dense::LAYERS`, row-major.
     ///
     /// # Panics
     /// When a length is not that of `shape`.
