@@ -1,5 +1,5 @@
-#![expect(unsafe_code, reason = "torch tensors seen as slices and shared between tasks for reading")]
-//! The places where torch's memory meets Rust's: tensors as slices, slices as tensors, and tensors read by several tasks.
+#![expect(unsafe_code, reason = "torch tensors seen as slices, slices as tensors")]
+//! The places where torch's memory meets Rust's: tensors as slices, slices as tensors.
 
 use tch::kind::Element;
 use tch::{Device, Kind, TchError, Tensor};
@@ -27,24 +27,9 @@ pub fn slice(tensor: &Tensor) -> Result<&[f32], TchError> {
     if len == 0 {
         return Ok(&[]);
     }
-    // SAFETY: `check` saw `len` contiguous floats in this process; the borrow of the tensor keeps them alive. Nothing
-    // writes to a tensor of this crate but through `slice_mut`, which needs it exclusively.
+    // SAFETY: `check` saw `len` contiguous floats in this process; the borrow of the tensor keeps them alive. What is
+    // read here are results of torch's operations, to which nothing writes any more.
     Ok(unsafe { std::slice::from_raw_parts(tensor.data_ptr() as *const f32, len) })
-}
-
-/// The same for writing. The tensor must not share its storage with another one in use, which is the rule for
-/// parameters and buffers of this crate: their views live only within one step's expression.
-///
-/// # Errors
-/// When it is something else than a contiguous CPU tensor of `f32`.
-pub fn slice_mut(tensor: &mut Tensor) -> Result<&mut [f32], TchError> {
-    let len = check(tensor)?;
-    if len == 0 {
-        return Ok(&mut []);
-    }
-    // SAFETY: as in `slice`, and &mut says that no other borrow of this tensor exists; views do not outlive the step
-    // that made them (see above).
-    Ok(unsafe { std::slice::from_raw_parts_mut(tensor.data_ptr() as *mut f32, len) })
 }
 
 /// A slice as a tensor `[len]` over the same memory. Only for [`super::net::Gathered`], whose borrow of the net keeps
@@ -57,26 +42,4 @@ pub(super) fn lend<T: Element>(values: &mut [T]) -> Result<Tensor, TchError> {
     // SAFETY: `len` elements of the kind at `data`, contiguous. The tensor neither owns nor frees them; that it is
     // gone before the borrow ends is what `Gathered` is for.
     unsafe { Tensor::f_from_blob(data, &[values.len() as i64], &[1], T::KIND, Device::Cpu) }
-}
-
-/// A value that several tasks read at once.
-pub struct ReadOnly<'a, T>(&'a T);
-
-// SAFETY: libtorch's tensors are reference-counted atomically, and building graphs on top of a leaf and running
-// backward with explicit inputs neither changes the leaf nor its gradient, so tasks may do both at once. ReadOnly gives
-// out shared references only and is used in this crate for such reading alone.
-unsafe impl<T> Sync for ReadOnly<'_, T> {}
-// SAFETY: as above; it is a reference.
-unsafe impl<T> Send for ReadOnly<'_, T> {}
-
-impl<'a, T> ReadOnly<'a, T> {
-    /// Shares `value` for reading.
-    pub fn new(value: &'a T) -> ReadOnly<'a, T> {
-        ReadOnly(value)
-    }
-
-    /// The value.
-    pub fn get(&self) -> &'a T {
-        self.0
-    }
 }
