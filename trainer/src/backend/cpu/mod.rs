@@ -17,8 +17,11 @@
 pub mod aligned;
 pub mod dense;
 pub mod kernel;
+mod lanes;
 pub mod rows;
 pub mod scalar;
+#[cfg(target_arch = "x86_64")]
+mod sparse;
 pub mod tile;
 pub mod transformer;
 #[cfg(target_arch = "x86_64")]

@@ -1,9 +1,9 @@
 #![expect(unsafe_code, reason = "calls of the generic dense layers")]
 //! The plain kernel: what the vector kernels must equal, bit for bit.
 
-use super::dense::lanes::Plain;
 use super::dense::{self, Hidden, Inputs, Scattered, Stack, StackGradients};
 use super::kernel::{AdamSlices, AdamStep, Kernel, Stripe, TILE, tile_at};
+use super::lanes::Plain;
 use super::rows::{ByFeature, Grouped};
 
 /// Plain Rust loops.

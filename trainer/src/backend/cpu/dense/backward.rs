@@ -3,7 +3,7 @@
 
 use super::super::aligned::is_aligned;
 use super::super::kernel::TILE;
-use super::lanes::Lanes;
+use super::super::lanes::{Lanes, load, load_aligned, read_ahead};
 use super::{Hidden, Inputs, Scattered, Stack, StackGradients};
 use nnue_format::quant::HIDDEN_CLIP;
 
@@ -43,6 +43,7 @@ pub(crate) unsafe fn backward<V: Lanes, const N: usize>(
             small_layers(stack, first, second, outputs[i], &mut gradients.layers, delta);
         }
         let width = 2 * shape.l1;
+        // The tiles meet these sums row by row.
         // SAFETY: as below.
         unsafe { read_ahead::<V>(&inputs.x[start * width..end * width]) };
         for tile in 0..shape.inputs / TILE {
@@ -53,22 +54,6 @@ pub(crate) unsafe fn backward<V: Lanes, const N: usize>(
                 block.weights::<V, N>(stack, &x, &mut gradients.layers[0]);
             }
         }
-    }
-}
-
-/// Reads the sums of a block, which the tiles then meet row by row: in order the processor fetches them far faster.
-///
-/// # Safety
-/// See [`backward`]; `x` is whole vectors, aligned.
-#[inline(always)]
-unsafe fn read_ahead<V: Lanes>(x: &[f32]) {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        let mut any = V::splat(0.0);
-        for line in x.chunks_exact(16) {
-            any = any.plus(V::load_aligned(line.as_ptr()));
-        }
-        std::hint::black_box(any);
     }
 }
 
@@ -250,37 +235,5 @@ impl Block<'_> {
                 }
             }
         }
-    }
-}
-
-/// `N` vectors in a row.
-///
-/// # Safety
-/// They are there; see [`Lanes`].
-#[inline(always)]
-unsafe fn load<V: Lanes, const N: usize>(from: *const f32) -> [V; N] {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        let mut vectors = [V::splat(0.0); N];
-        for (n, vector) in vectors.iter_mut().enumerate() {
-            *vector = V::load(from.add(n * V::WIDTH));
-        }
-        vectors
-    }
-}
-
-/// The same from a place aligned to the vectors.
-///
-/// # Safety
-/// They are there, aligned; see [`Lanes`].
-#[inline(always)]
-unsafe fn load_aligned<V: Lanes, const N: usize>(from: *const f32) -> [V; N] {
-    // SAFETY: by the caller's promise.
-    unsafe {
-        let mut vectors = [V::splat(0.0); N];
-        for (n, vector) in vectors.iter_mut().enumerate() {
-            *vector = V::load_aligned(from.add(n * V::WIDTH));
-        }
-        vectors
     }
 }

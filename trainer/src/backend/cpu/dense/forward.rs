@@ -2,7 +2,7 @@
 //! Outputs of the dense layers.
 
 use super::super::aligned::is_aligned;
-use super::lanes::Lanes;
+use super::super::lanes::Lanes;
 use super::stack::block_of;
 use super::{Hidden, Inputs, Shape, Stack};
 use nnue_format::quant::HIDDEN_CLIP;

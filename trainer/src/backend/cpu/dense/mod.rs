@@ -10,7 +10,6 @@
 
 pub(super) mod backward;
 pub(super) mod forward;
-pub(super) mod lanes;
 pub mod scatter;
 pub mod stack;
 

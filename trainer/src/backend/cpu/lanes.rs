@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "vector loads and stores, and instructions that the caller has detected")]
-//! Vectors of `f32`, so that the dense layers are written once for every instruction set.
+//! Vectors of `f32`, so that kernels are written once for every instruction set.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -55,6 +55,12 @@ pub(crate) unsafe trait Lanes: Copy {
     /// # Safety
     /// See the trait.
     unsafe fn plus(self, other: Self) -> Self;
+
+    /// The bits of both: the cheapest use of a vector.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn or(self, other: Self) -> Self;
 
     /// `self other`.
     ///
@@ -123,6 +129,11 @@ unsafe impl Lanes for Plain {
     }
 
     #[inline(always)]
+    unsafe fn or(self, other: Plain) -> Plain {
+        Plain(std::array::from_fn(|k| f32::from_bits(self.0[k].to_bits() | other.0[k].to_bits())))
+    }
+
+    #[inline(always)]
     unsafe fn times(self, other: Plain) -> Plain {
         Plain(std::array::from_fn(|k| self.0[k] * other.0[k]))
     }
@@ -186,6 +197,12 @@ unsafe impl Lanes for __m256 {
     unsafe fn plus(self, other: __m256) -> __m256 {
         // SAFETY: see the trait.
         unsafe { _mm256_add_ps(self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn or(self, other: __m256) -> __m256 {
+        // SAFETY: see the trait.
+        unsafe { _mm256_or_ps(self, other) }
     }
 
     #[inline(always)]
@@ -259,6 +276,12 @@ unsafe impl Lanes for __m512 {
     }
 
     #[inline(always)]
+    unsafe fn or(self, other: __m512) -> __m512 {
+        // SAFETY: see the trait.
+        unsafe { _mm512_or_ps(self, other) }
+    }
+
+    #[inline(always)]
     unsafe fn times(self, other: __m512) -> __m512 {
         // SAFETY: see the trait.
         unsafe { _mm512_mul_ps(self, other) }
@@ -278,5 +301,53 @@ unsafe impl Lanes for __m512 {
             let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(x, clip);
             _mm512_maskz_mov_ps(above & below, self)
         }
+    }
+}
+
+/// `N` vectors in a row.
+///
+/// # Safety
+/// They are there; see [`Lanes`].
+#[inline(always)]
+pub(crate) unsafe fn load<V: Lanes, const N: usize>(from: *const f32) -> [V; N] {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let mut vectors = [V::splat(0.0); N];
+        for (n, vector) in vectors.iter_mut().enumerate() {
+            *vector = V::load(from.add(n * V::WIDTH));
+        }
+        vectors
+    }
+}
+
+/// The same from a place aligned to the vectors.
+///
+/// # Safety
+/// They are there, aligned; see [`Lanes`].
+#[inline(always)]
+pub(crate) unsafe fn load_aligned<V: Lanes, const N: usize>(from: *const f32) -> [V; N] {
+    // SAFETY: by the caller's promise.
+    unsafe {
+        let mut vectors = [V::splat(0.0); N];
+        for (n, vector) in vectors.iter_mut().enumerate() {
+            *vector = V::load_aligned(from.add(n * V::WIDTH));
+        }
+        vectors
+    }
+}
+
+/// Reads what is about to be needed in no order: in order the processor fetches it far faster.
+///
+/// # Safety
+/// `values` is aligned to 64 bytes; see [`Lanes`].
+#[inline(always)]
+pub(crate) unsafe fn read_ahead<V: Lanes>(values: &[f32]) {
+    // SAFETY: a line is at least as long as a vector; the rest by the caller's promise.
+    unsafe {
+        let mut any = V::splat(0.0);
+        for line in values.chunks_exact(16) {
+            any = any.or(V::load_aligned(line.as_ptr()));
+        }
+        std::hint::black_box(any);
     }
 }
