@@ -273,6 +273,73 @@ fn games_played_again() {
     program(&["validate", "--quiet", "--replay", "100"], &exact.path, 0);
 }
 
+/// Positions for either side to move and lines of moves.
+const BOOK: &str = "3akab2/9/4b4/p3p3p/9/2P6/P3P3P/2N1B4/9/2BAKA1R1 b - - 0 1\n\
+                    2bakab2/9/2n1c4/p1p1p3p/9/2P6/P3P1P1P/1C2B1N2/9/2BAKA3 w - - 0 1\n\
+                    rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1\n\
+                    h2e2 h9g7 h0g2 i9h9\nb2e2 h7e7\ng3g4\n";
+
+/// Books, random plies, several lines, random moves and every limit but time: what was played is played again. Of an exact
+/// number of positions from a book the last game cannot be: where its opening ended is not in the file.
+#[test]
+fn games_of_books_and_variety_are_played_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let book = folder.path().join("book.txt");
+    std::fs::write(&book, BOOK).expect("written");
+    let book = format!(
+        "--balance 3000 --balance-nodes 20 --hash 1 --threads 2 --max-plies 80 --book {}",
+        book.display()
+    );
+    let lines = "--multi-pv 3 --multi-pv-margin 80 --multi-pv-plies 30";
+    for (rest, left_out) in [
+        (
+            format!(
+                "{book} --games 14 --book-wrap --random-plies 0..3 --nodes 90 --soft-nodes 40 {lines} --random-moves 60"
+            ),
+            0,
+        ),
+        (
+            format!("{book} --whole-book --depth 2 --random-moves 100 --random-moves-plies 40 --resign-mate"),
+            0,
+        ),
+        (
+            format!(
+                "{book} --positions 301 --book-wrap --random-plies 1..3 --nodes 50 --book-plies 3 {lines}"
+            ),
+            1,
+        ),
+        (
+            format!(
+                "--positions 301 --random-plies 3 --nodes 50 --hash 1 --threads 2 --max-plies 80 {lines} --random-moves 60"
+            ),
+            0,
+        ),
+    ] {
+        let played = play(&rest);
+        let others = |game: &GameRecord| game.plies.iter().any(|ply| ply.flags.is_not_best());
+        assert!(
+            played.games.iter().filter(|game| others(game)).count() * 2 > played.games.len(),
+            "{rest}: nothing to test"
+        );
+        let run = program(&["validate", "--json", "--quiet", "--replay", "1000"], &played.path, 0);
+        let found: Value = serde_json::from_slice(&run.stdout).expect("JSON");
+        let replay = &found["files"][0]["replay"];
+        let expected = played.games.len() - left_out;
+        assert_eq!((&replay["same"], &replay["different"]), (&json!(expected), &json!(0)), "{rest}");
+        // The number decides what chance wants: under another one it is another game.
+        let mut games = played.games.clone();
+        let index = games.iter().position(others).expect("a game with chance in it");
+        games[index].number += 1 << 20;
+        let path = played.with("renumbered.rec", &games);
+        let run = program(&["validate", "--quiet", "--replay", "1000"], &path, 1);
+        let text = String::from_utf8_lossy(&run.stdout).into_owned();
+        assert!(
+            text.contains(&format!("game {}", games[index].number)) && text.contains(": replay: "),
+            "{rest}: {text}"
+        );
+    }
+}
+
 #[test]
 fn what_cannot_be_played_again_is_said() {
     let played = play("--games 1 --nodes 20 --hash 1 --threads 1");
@@ -297,4 +364,8 @@ fn what_cannot_be_played_again_is_said() {
     let refused = program(&["validate", "--quiet", "--search", "1"], &path, 2);
     assert!(String::from_utf8_lossy(&refused.stderr).contains("give --nodes"), "{refused:?}");
     program(&["validate", "--quiet", "--search", "1", "--nodes", "10"], &path, 0);
+    let timed = play("--games 1 --movetime 1 --hash 1 --threads 1 --max-plies 20");
+    let refused = program(&["validate", "--quiet", "--replay", "1"], &timed.path, 2);
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(text.contains("--replay is not possible") && text.contains("--movetime"), "{text}");
 }
