@@ -75,9 +75,11 @@ impl Setup {
     /// Checks what can be said piece by piece; checks and facing kings need attacks and are the
     /// position's part.
     pub(crate) fn check_pieces(&self) -> Result<(), SetupError> {
+        let mut counts = [0; Piece::COUNT];
+        self.board.iter().flatten().for_each(|piece| counts[piece.index()] += 1);
         for color in Color::ALL {
             for kind in PieceKind::ALL {
-                let found = self.board.iter().filter(|&&p| p == Some(Piece::new(color, kind))).count() as u32;
+                let found = counts[Piece::new(color, kind).index()];
                 if kind == PieceKind::King && found != 1 {
                     return Err(SetupError::Kings { color, found });
                 }
