@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use datagen::import::{Imported, Intake, read_file};
+use game_files::ReadGame;
 use serde_json::Value;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_chuhe-gen");
@@ -220,4 +222,78 @@ fn an_interrupted_import_leaves_nothing() {
     assert!(killed.success());
     assert_eq!(child.wait().expect("an end").code(), Some(2));
     assert_eq!(folder.names(), ["a.pgn"]);
+}
+
+/// A text of more than so many bytes out of pieces by number.
+fn long(length: usize, piece: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for i in 0.. {
+        text += &piece(i);
+        if text.len() > length {
+            break;
+        }
+    }
+    text
+}
+
+/// What a game was read as, and where.
+fn parts(game: &Imported) -> impl PartialEq {
+    let ReadGame { tree, faults, warnings, .. } = &game.game;
+    let tree = (tree.tags.clone(), tree.start().clone(), tree.main_line(), tree.outcome, tree.len());
+    (game.number, tree, faults.clone(), warnings.clone())
+}
+
+/// Large files are read piece by piece: the same games, numbers, lines and faults as in one go.
+#[test]
+fn large_files_in_pieces() {
+    let game = |i: usize| match i % 97 {
+        5 => format!("[Game \"{i}\"]\n[Red \"许银川\"]\n\n1. 炮二平五 马8进7 2. 炮二平五 0-1\n\n"),
+        6 => format!("[Game \"{i}\"]\n[Red \"a\"]\n{{not closed 1. h2e2 h9g7\n\n"),
+        7 => format!("[Game \"{i}\"]\n[Red \"a\"]\n1. h2e2 h9g7 (1... b9c7 2. h0g2\n\n"),
+        _ => format!(
+            "[Game \"{i}\"]\n[Red \"王天一\"]\n[Result \"1-0\"]\n\n1. h2e2 {{好}} h9g7 2. h0g2 i9h9\n 1-0\n\n"
+        ),
+    };
+    let pgn = long(9 << 17, game);
+    let ascii = long(9 << 17, |i| game(i).replace(|c: char| !c.is_ascii(), "x"));
+    let gbk = encoding_rs::GB18030.encode(&pgn).0.into_owned();
+    let fen = "4k4/9/9/9/9/9/9/9/R8/3K5 w";
+    let list = long(9 << 17, |i| match i % 31 {
+        3 => "# said\n\n".to_owned(),
+        4 => format!("{fen} moves a1a9 e9e8 a9b7\n"),
+        _ => format!("{fen} - - id \"{i}\";\n"),
+    });
+    let bad =
+        long(9 << 17, |i| if i < 2000 { format!("{fen} - - id \"{i}\";\n") } else { format!("{i}/x w\n") });
+    let page = format!("{ascii}\n[DhtmlXQ]\n[DhtmlXQ_movelist]7747[/DhtmlXQ_movelist]\n[/DhtmlXQ]\n");
+    for (name, bytes) in [
+        ("utf-8", pgn.clone().into_bytes()),
+        ("mark", format!("\u{feff}{pgn}\0\0\u{1a}").into_bytes()),
+        ("gb18030", gbk.clone()),
+        ("line ends", ascii.replace('\n', "\r\n").into_bytes()),
+        ("ASCII first", [ascii.as_bytes(), &gbk].concat()),
+        ("no tags", long(9 << 17, |_| "1. h2e2 h9g7 2. h0g2 i9h9\n\n".to_owned()).into_bytes()),
+        ("list", list.into_bytes()),
+        ("bad list", bad.into_bytes()),
+        ("page", page.into_bytes()),
+    ] {
+        let (_folder, file) = Folder::with(name, bytes);
+        let files = [file.clone()];
+        let mut intake = Intake::new(&files, None, None, true);
+        let found: Vec<_> = intake.by_ref().collect();
+        let summary = intake.finish();
+        match read_file(&file, None) {
+            Ok(whole) => {
+                assert_eq!(found.len(), whole.len(), "{name}");
+                let differs = found.iter().zip(&whole).find(|(a, b)| parts(a) != parts(b));
+                assert!(differs.is_none(), "{name}: {differs:?}");
+                assert!(summary.file_errors.is_empty(), "{name}");
+                assert!(name == "page" || found.len() > 5000, "{name}: {}", found.len());
+            }
+            Err(error) => {
+                assert_eq!((name, &summary.file_errors), ("bad list", &vec![error.to_string()]));
+                assert!(found.len() < 7000, "{}: it ends where it is no list any more", found.len());
+            }
+        }
+    }
 }

@@ -31,34 +31,59 @@ pub fn read(bytes: &[u8]) -> Result<Vec<ReadGame>, FileError> {
 /// # Errors
 /// As [`read`].
 pub fn read_text(text: &str) -> Result<Vec<ReadGame>, FileError> {
-    let mut found = Vec::new();
-    let mut bad = 0;
-    let mut first_bad = None;
-    for game in lines(text) {
-        if let Some(fault) = game.main_fault() {
-            bad += 1;
-            first_bad = first_bad.or_else(|| Some(fault.clone()));
-        }
+    let (mut found, mut judged) = (Vec::new(), Judged::default());
+    for game in lines_at(text, 0, 1) {
+        judged.add(&game);
         found.push(game);
-        if bad > found.len() - bad + MOST_BAD_LINES {
-            break;
+        if let Some(error) = judged.error() {
+            return Err(error);
         }
     }
-    match first_bad {
-        Some(fault) if bad == found.len() || bad > found.len() - bad + MOST_BAD_LINES => Err(FileError::new(
-            fault.place,
-            "a FEN, an EPD or moves such as h2e2 h9g7 on each line",
-            &fault.found,
-        )),
-        _ => Ok(found),
+    // Of a short list one good line is enough.
+    match judged.error_beyond(0).filter(|_| judged.good == 0) {
+        Some(error) => Err(error),
+        None => Ok(found),
     }
 }
 
-/// The lines that say something, each read.
-pub fn lines(text: &str) -> impl Iterator<Item = ReadGame> {
-    let numbered = text.split('\n').enumerate().map(|(i, line)| (i + 1, line.trim()));
+/// How good the lines of a list are so far.
+#[derive(Debug, Default)]
+pub struct Judged {
+    good: usize,
+    bad: usize,
+    first_bad: Option<GameFault>,
+}
+
+impl Judged {
+    /// Counts a line.
+    pub fn add(&mut self, game: &ReadGame) {
+        match game.main_fault() {
+            None => self.good += 1,
+            Some(fault) => {
+                self.bad += 1;
+                self.first_bad.get_or_insert_with(|| fault.clone());
+            }
+        }
+    }
+
+    /// Why this is no list: far more lines are wrong than good.
+    pub fn error(&self) -> Option<FileError> {
+        self.error_beyond(MOST_BAD_LINES)
+    }
+
+    fn error_beyond(&self, more: usize) -> Option<FileError> {
+        let fault = self.first_bad.as_ref().filter(|_| self.bad > self.good + more)?;
+        let expected = "a FEN, an EPD or moves such as h2e2 h9g7 on each line";
+        Some(FileError::new(fault.place, expected, &fault.found))
+    }
+}
+
+/// The lines of a part of a file that say something, each read; behind so many games, the first line is `line` of the
+/// file, from 1.
+pub fn lines_at(text: &str, before: usize, line: usize) -> impl Iterator<Item = ReadGame> {
+    let numbered = text.split('\n').enumerate().map(move |(i, text)| (line + i, text.trim()));
     let said = numbered.filter(|(_, line)| !is_comment(line));
-    said.enumerate().map(|(i, (number, line))| read_line(line, i + 1, number))
+    said.enumerate().map(move |(i, (number, line))| read_line(line, before + i + 1, number))
 }
 
 fn is_comment(line: &str) -> bool {

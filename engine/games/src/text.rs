@@ -64,6 +64,12 @@ pub fn decode(bytes: &[u8]) -> Text {
     Text { text: unix_lines(text.trim_end_matches(['\0', '\u{1a}'])), charset }
 }
 
+/// Decodes whole lines of a file whose charset is known; the file's end may be padded with zeros still. In none of the charsets
+/// but UTF-16 is a byte of another character that of a line's end, so that a file may be divided behind any line.
+pub fn decode_lines(bytes: &[u8], charset: Charset) -> String {
+    unix_lines(&charset.encoding().decode_without_bom_handling(bytes).0)
+}
+
 /// Decodes a field of fixed width as binary formats have it: it ends at the first zero, and half a
 /// character at its end, where a longer text was cut, is left out.
 pub fn decode_field(bytes: &[u8], charset: Charset) -> String {

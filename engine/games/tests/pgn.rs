@@ -4,7 +4,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use game_files::pgn::{Notation, read, read_text, write_game};
+use game_files::pgn::{Notation, games, games_at, last_beginning, read, read_text, write_game};
 use game_files::text::{Charset, decode};
 use game_files::{FaultKind, GameTree, NodeId, Outcome, ReadGame};
 use proptest::prelude::*;
@@ -345,4 +345,61 @@ fn collections() {
         }
     }
     assert!(files >= 20, "{files} files");
+}
+
+/// Lines of which files are made, whole and broken ones.
+const LINES: [&str; 22] = [
+    "[Game \"Chinese Chess\"]",
+    "[Red \"a\"]",
+    "[Result \"1-0\"]",
+    "[FEN \"4k4/9/9/9/9/9/9/9/9/R2K5 w\"]",
+    "[Black \"not closed",
+    "Event no tag]",
+    "",
+    "1. h2e2 h9g7",
+    "2. h0g2 i9h9 1-0",
+    "1. a0a9 {mate?} e9e8 *",
+    "1. 炮二平五 马8进7",
+    "2. x9x9 (1... b9c7 2. h0g2)",
+    "(1... b9c7",
+    "{a comment that is not closed 1. h2e2",
+    "goes on } here",
+    "%  a line for programs",
+    "; a remark [Red",
+    "=====",
+    "}",
+    "0-1",
+    "some prose",
+    "1. b2e2",
+];
+
+proptest! {
+    /// A file divided where [`last_beginning`] says gives the games of the whole, with their numbers, lines and faults.
+    #[test]
+    fn divided_files_give_the_same_games(picks in prop::collection::vec(0..LINES.len(), 0..40)) {
+        let text: String = picks.iter().map(|&i| format!("{}\n", LINES[i])).collect();
+        let whole: Vec<String> = games(&text).map(|game| format!("{game:?}")).collect();
+        let mut ends = vec![text.len()];
+        while let Some(at) = last_beginning(&text[..ends[ends.len() - 1]], 0) {
+            ends.push(at);
+        }
+        let (mut found, mut begin, mut line) = (Vec::new(), 0, 1);
+        for &end in ends.iter().rev() {
+            let part = &text[begin..end];
+            let before = found.len();
+            found.extend(games_at(part, before, line).map(|game| format!("{game:?}")));
+            line += part.matches('\n').count();
+            begin = end;
+        }
+        prop_assert_eq!(whole, found, "{}", text);
+    }
+}
+
+#[test]
+fn files_are_divided_between_games_alone() {
+    let text = "[Red \"a\"]\n[Black \"b\"]\n1. h2e2 *\n\n[Red \"c\"]\n[Black \"d\"]\n\n[Date \"e\"]\n[Site \"f\"]\n1. b2e2\n";
+    let second = text.find("[Red \"c\"]").expect("the second game");
+    assert_eq!(last_beginning(text, 0), Some(second));
+    assert_eq!((last_beginning(text, second - 1), last_beginning(text, second)), (Some(second), None));
+    assert_eq!(last_beginning("1. h2e2\n[Red \"a\"]\n1. b2e2\n", 0), None, "one tag may be a remark");
 }

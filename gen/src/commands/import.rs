@@ -46,10 +46,10 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<ExitCode> {
         }
         // A value for every game is large: it is made where it is asked for alone.
         None if args.json => {
-            let games: Vec<Imported> = intake.by_ref().collect();
+            let games = intake.by_ref().map(|game| import::game_json(&game)).collect();
             check_read(&intake)?;
             let summary = intake.finish();
-            (import::report_json(&games, &summary), summary.text(), summary)
+            (import::report_json(games, &summary), summary.text(), summary)
         }
         None => {
             intake.by_ref().for_each(drop);
@@ -132,9 +132,7 @@ impl Job {
         if self.kind == Kind::Record {
             (file, plan) = self.records(args, intake, (&whole, file), &stop, &mut tally)?;
         } else {
-            let games: Vec<Imported> = intake.by_ref().collect();
-            let bytes = self.bytes(args, &games, &mut tally)?;
-            import::write_all(&whole, &mut file, &bytes)?;
+            self.texts(args, intake, (&whole, &mut file), &stop, &mut tally)?;
         }
         check_read(intake)?;
         if intake.summary().games == 0 {
@@ -151,27 +149,42 @@ impl Job {
         Ok(tally)
     }
 
-    /// The bytes of every kind but records.
-    fn bytes(&self, args: &ImportArgs, games: &[Imported], tally: &mut Tally) -> anyhow::Result<Vec<u8>> {
-        let trees = games.iter().map(|game| &game.game.tree);
-        tally.written = games.len() as u64;
-        let text = match self.kind {
-            Kind::Fen => {
-                tally.written = 0;
-                import::positions(games, args.plies, args.variations, self.rules, tally)
+    /// Writes every kind but records, game by game.
+    fn texts(
+        &self,
+        args: &ImportArgs,
+        intake: &mut Intake<'_>,
+        (whole, file): (&WholeFile, &mut File),
+        stop: &AtomicBool,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        let mut positions = import::Positions::new(args.plies, args.variations, self.rules);
+        let mut move_lines = import::MoveLines::new(args.plies, args.variations);
+        let mut games = 0u64;
+        let mut text = |imported: Imported| {
+            let tree = &imported.game.tree;
+            games += 1;
+            if stop.load(Ordering::Relaxed) {
+                return Err(interrupted());
             }
-            Kind::Lines => {
-                tally.written = 0;
-                import::move_lines(games, args.plies, args.variations, tally)
+            match self.kind {
+                Kind::Fen => return Ok(positions.of(&imported, tally).into_bytes()),
+                Kind::Lines => return Ok(move_lines.of(&imported, tally).into_bytes()),
+                _ => tally.written += 1,
             }
-            Kind::DhtmlXq => trees.map(dhtmlxq::write).collect::<Vec<_>>().join("\n"),
-            Kind::Xqf => match games {
-                [only] => return Ok(xqf::write(&only.game.tree)),
-                _ => bail!("an XQF file holds one game, {} were read; choose one with --game N", games.len()),
-            },
-            Kind::Pgn | Kind::Record => pgn::write(trees, self.notation),
+            Ok(match self.kind {
+                Kind::Xqf if games > 1 => Vec::new(),
+                Kind::Xqf => xqf::write(tree),
+                Kind::DhtmlXq if games > 1 => format!("\n{}", dhtmlxq::write(tree)).into_bytes(),
+                Kind::DhtmlXq => dhtmlxq::write(tree).into_bytes(),
+                _ => pgn::write_game(tree, self.notation).into_bytes(),
+            })
         };
-        Ok(text.into_bytes())
+        import::write_all(whole, file, intake.map(&mut text))?;
+        if self.kind == Kind::Xqf && games > 1 {
+            bail!("an XQF file holds one game, {games} were read; choose one with --game N");
+        }
+        Ok(())
     }
 
     fn records(

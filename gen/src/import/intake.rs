@@ -1,4 +1,5 @@
-//! The games of an import's files, one after the other: lines of JSON one at a time, other files one whole.
+//! The games of an import's files, one after the other: lines of JSON one at a time, large PGN and lists of positions
+//! piece by piece, other files one whole.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -6,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use game_files::{Format, json_lines};
 
+use super::pieces::Pieces;
 use super::{ImportError, Imported, Summary, read_file};
 use crate::exchange::{ExchangeError, Lines};
 use crate::progress::note;
@@ -20,7 +22,8 @@ const BEGIN: u64 = 1 << 16;
 const LONGEST_LINE: usize = 1 << 20;
 
 /// Gives the games of files in their order, counts them, and tells on stderr what is wrong. Memory: one game of JSON
-/// lines, or the games of one file of another format.
+/// lines, the games of a piece of a large PGN or list, or those of one file of another format; and 16 bytes a game to
+/// tell which come again.
 pub struct Intake<'a> {
     files: std::slice::Iter<'a, PathBuf>,
     format: Option<Format>,
@@ -37,6 +40,7 @@ enum Current {
     None,
     Whole(std::vec::IntoIter<Imported>),
     Lines(Box<JsonLines>),
+    Pieces(Box<Pieces>),
 }
 
 struct JsonLines {
@@ -98,6 +102,9 @@ impl<'a> Intake<'a> {
             );
             return Ok(Current::Lines(Box::new(JsonLines { path: path.to_owned(), lines, games: 0 })));
         }
+        if let Some(pieces) = Pieces::open(path, self.format)? {
+            return Ok(Current::Pieces(Box::new(pieces)));
+        }
         let games = read_file(path, self.format)?;
         if games.is_empty() {
             note(&format!("{}: no game in it", path.display()));
@@ -111,6 +118,7 @@ impl<'a> Intake<'a> {
             Current::None => None,
             Current::Whole(games) => games.next().map(Ok),
             Current::Lines(lines) => lines.next(),
+            Current::Pieces(pieces) => pieces.next(),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod data;
 mod intake;
 mod json;
 mod output;
+mod pieces;
 mod plan;
 mod records;
 mod summary;
@@ -20,7 +21,7 @@ use std::path::{Path, PathBuf};
 use game_files::{FileError, Format, GameTree, NodeId, ReadGame};
 use xiangqi::Move;
 
-pub use book::{move_lines, positions};
+pub use book::{MoveLines, Positions};
 pub use intake::Intake;
 pub use json::{game_json, report_json};
 pub use output::{Kind, WholeFile, write_all};

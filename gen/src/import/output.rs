@@ -1,7 +1,7 @@
 //! Where an import goes: made beside its place, put there whole.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::sink::{SinkError, sync_folder_of};
@@ -118,11 +118,20 @@ impl Drop for WholeFile {
     }
 }
 
-/// Writes all bytes into a file just begun.
+/// Writes texts into a file just begun, one after the other as they come.
 ///
 /// # Errors
-/// When the system refuses.
-pub fn write_all(whole: &WholeFile, file: &mut File, bytes: &[u8]) -> Result<(), SinkError> {
+/// The first of the texts that is an error, or when the system refuses.
+pub fn write_all<E: From<SinkError>>(
+    whole: &WholeFile,
+    file: &mut File,
+    texts: impl Iterator<Item = Result<Vec<u8>, E>>,
+) -> Result<(), E> {
     let failed = |source| SinkError::Io { path: whole.partial.clone(), verb: "write", source };
-    file.write_all(bytes).map_err(failed)
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    for text in texts {
+        out.write_all(&text?).map_err(failed)?;
+    }
+    out.flush().map_err(failed)?;
+    Ok(())
 }

@@ -60,8 +60,9 @@ pub(super) struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    pub(super) fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0, line: 1, at_line_start: true, line_ends: 0, brace: 0 }
+    /// The tokens of a text whose first line has this number.
+    pub(super) fn new(text: &'a str, line: usize) -> Lexer<'a> {
+        Lexer { text, at: 0, line, at_line_start: true, line_ends: 0, brace: 0 }
     }
 
     fn rest(&self) -> &'a str {

@@ -33,7 +33,12 @@ pub fn read_text(text: &str) -> Result<Vec<ReadGame>, FileError> {
 
 /// The games of a text one by one, so that a large collection need not be held whole.
 pub fn games(text: &str) -> Games<'_> {
-    Games { lexer: Lexer::new(text), text, held: None, number: 0, start: Position::start() }
+    games_at(text, 0, 1)
+}
+
+/// The games of a part of a file, behind so many games; its first line is `line` of the file, from 1.
+pub fn games_at(text: &str, before: usize, line: usize) -> Games<'_> {
+    Games { lexer: Lexer::new(text, line), text, held: None, number: before, start: Position::start() }
 }
 
 /// See [`games`].
@@ -42,7 +47,7 @@ pub struct Games<'a> {
     text: &'a str,
     /// A token that belongs to the next game.
     held: Option<Placed<'a>>,
-    /// Games given.
+    /// Games of the file so far.
     number: usize,
     /// Where games without a FEN begin.
     start: Position,
@@ -323,7 +328,7 @@ impl<'a> Builder<'a> {
         if !closed {
             let why =
                 "the comment that begins here is not closed; expected } before the next game".to_owned();
-            let mut fault = self.fault(FaultKind::Cut, line, text, why);
+            let mut fault = self.fault(FaultKind::Cut, line, text.trim_end(), why);
             fault.variation = 0;
             self.break_main(fault);
         }
