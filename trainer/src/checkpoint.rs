@@ -125,6 +125,22 @@ impl RunManifest {
         config.loss.score_scale = ScoreScale::Fixed(self.score_scale);
         Ok(config)
     }
+
+    /// The same as text, for a net's description: the file as given, or, where the score scale was fitted, its keys with
+    /// the number in that place.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub fn settled_text(&self) -> Result<String, ConfigError> {
+        if matches!(Config::parse(&self.config)?.loss.score_scale, ScoreScale::Fixed(_)) {
+            return Ok(self.config.clone());
+        }
+        let mut keys: toml::Table = toml::from_str(&self.config)?;
+        if let Some(toml::Value::Table(loss)) = keys.get_mut("loss") {
+            loss.insert("score_scale".to_owned(), self.score_scale.into());
+        }
+        Ok(format!("# loss.score_scale was \"fit\"\n{keys}"))
+    }
 }
 
 /// A checkpoint's own manifest.

@@ -39,6 +39,9 @@ pub enum ExportError {
     /// The checkpoint.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// Its configuration.
+    #[error("checkpoint: {0}")]
+    Config(#[from] crate::config::ConfigError),
     /// Its architecture.
     #[error("checkpoint: {0}")]
     Arch(#[from] ArchError),
@@ -158,7 +161,7 @@ pub fn export(path: &Path, out: &Path, bound: Bound, overwrite: Overwrite) -> Re
         let Parity { mean, worst, fen } = parity;
         return Err(ExportError::Error { mean, worst, fen, bound });
     }
-    let file = NetFile { net: quantised, description: description(&checkpoint) };
+    let file = NetFile { net: quantised, description: description(&checkpoint)? };
     let (bytes, id) = file.to_bytes()?;
     let (read_back, read_id) = NetFile::from_bytes(&bytes)?;
     if read_back.net != file.net || read_id != id || file.write(out, overwrite)? != id {
@@ -183,20 +186,20 @@ pub fn export(path: &Path, out: &Path, bound: Bound, overwrite: Overwrite) -> Re
 }
 
 /// The same checkpoint gives the same bytes: nothing here depends on time or place.
-fn description(checkpoint: &Checkpoint) -> Description {
+fn description(checkpoint: &Checkpoint) -> Result<Description, ExportError> {
     let run = &checkpoint.run;
     let mut digest = Sha256::new();
     for input in &run.inputs {
         digest.update(format!("{} {}\n", input.sha256, input.bytes));
     }
-    Description {
+    Ok(Description {
         author: String::new(),
         program: format!("{} {}", run.program, run.commit),
         data_digest: hex(&digest.finalize()),
-        config: run.config.clone(),
+        config: run.settled_text()?,
         parent: run.init.as_ref().filter(|origin| origin.net).map_or(String::new(), |o| o.sha256.clone()),
         comment: format!("step {} of {}", checkpoint.state.step, run.total_steps),
-    }
+    })
 }
 
 fn read_positions(fens: &[String]) -> Result<Vec<Position>, ExportError> {

@@ -261,10 +261,8 @@ impl Session {
         self.state.validation = Some((step, loss));
         let best = self.state.plateau.see(step, loss, self.config.training.plateau_delta);
         if best && self.config.checkpoint.best && self.conduct.ranks.is_first() {
-            let written = self
-                .snapshot()
-                .and_then(|snapshot| snapshot.write_best(&self.out).map_err(RunError::from))
-                .map(|_| ());
+            let ranks = self.conduct.ranks.clone();
+            let written = ranks.while_busy("writing the best checkpoint", || self.write_best());
             self.unless_diverged(written, batch)?;
         }
         Ok(validated)
@@ -397,6 +395,11 @@ impl Session {
         let snapshot = self.snapshot()?;
         self.looks.sync()?;
         self.last_checkpoint = Some(snapshot.write(&self.out, self.config.checkpoint.keep)?);
+        Ok(())
+    }
+
+    fn write_best(&self) -> Result<(), RunError> {
+        self.snapshot()?.write_best(&self.out)?;
         Ok(())
     }
 

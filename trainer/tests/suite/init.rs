@@ -1,6 +1,6 @@
 //! First weights from nets and checkpoints: the same function where it should be, errors where it cannot be.
 
-use crate::support::{arch, conduct, record_file};
+use crate::support::{Runs, arch, conduct};
 use nnue_format::net::{NetFile, Overwrite};
 use nnue_format::{FloatNet, QuantisedNet};
 use std::path::{Path, PathBuf};
@@ -111,30 +111,13 @@ keep = 3
 /// Nets of a few steps on few positions may be off by more than real ones.
 const LOOSE: Bound = Bound { mean: 100.0, worst: 1000.0 };
 
-struct Runs {
-    folder: tempfile::TempDir,
-    data: Vec<PathBuf>,
+fn start(runs: &Runs, name: &str, init: Option<&Path>, config: &str) -> Result<Outcome, RunError> {
+    run::start_from(init, config, &runs.data, &runs.out(name), conduct(None))
 }
 
-impl Runs {
-    fn new() -> Runs {
-        let folder = tempfile::tempdir().unwrap();
-        let data = vec![record_file(&folder.path().join("games.rec"), 0..20, 5)];
-        Runs { folder, data }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn start(&self, name: &str, init: Option<&Path>, config: &str) -> Result<Outcome, RunError> {
-        run::start_from(init, config, &self.data, &self.path(name), conduct(None))
-    }
-
-    fn net(&self, checkpoint: &Path, name: &str) -> NetFile {
-        export(checkpoint, &self.path(name), LOOSE, Overwrite::No).unwrap();
-        nnue_format::net::read(&self.path(name)).unwrap().0
-    }
+fn exported(runs: &Runs, checkpoint: &Path, name: &str) -> NetFile {
+    export(checkpoint, &runs.out(name), LOOSE, Overwrite::No).unwrap();
+    nnue_format::net::read(&runs.out(name)).unwrap().0
 }
 
 fn first(run: &Path) -> PathBuf {
@@ -143,27 +126,27 @@ fn first(run: &Path) -> PathBuf {
 
 #[test]
 fn checkpoint_net_checkpoint_net_are_the_same_bytes() {
-    let runs = Runs::new();
-    runs.start("run", None, CONFIG).unwrap();
-    let net = runs.net(&runs.path("run"), "first.nnue");
-    let init = runs.path("first.nnue");
+    let runs = Runs::of(20);
+    start(&runs, "run", None, CONFIG).unwrap();
+    let net = exported(&runs, &runs.out("run"), "first.nnue");
+    let init = runs.out("first.nnue");
     for (name, config) in
         [("factorised", CONFIG.to_owned()), ("plain", CONFIG.replace("psqt'", "psqt'\nfactorised = false"))]
     {
-        let outcome = runs.start(name, Some(&init), &config).unwrap();
+        let outcome = start(&runs, name, Some(&init), &config).unwrap();
         assert!(outcome.complete && outcome.steps == 6);
-        let again = runs.net(&first(&runs.path(name)), &format!("{name}.nnue"));
+        let again = exported(&runs, &first(&runs.out(name)), &format!("{name}.nnue"));
         let (_, id) = net.to_bytes().unwrap();
         assert_eq!(again.description.parent, id.to_string());
         let same = NetFile { net: again.net, description: net.description.clone() };
         assert!(same.to_bytes().unwrap() == net.to_bytes().unwrap(), "{name}");
-        let trained = runs.net(&runs.path(name), &format!("{name}-trained.nnue"));
+        let trained = exported(&runs, &runs.out(name), &format!("{name}-trained.nnue"));
         assert!(trained.net != net.net, "and then it trains");
     }
     // From the checkpoint itself: the same weights, factors and all, and an optimiser that begins anew.
-    runs.start("on", Some(&runs.path("run")), CONFIG).unwrap();
+    start(&runs, "on", Some(&runs.out("run")), CONFIG).unwrap();
     let (old, new) =
-        (Checkpoint::read(&runs.path("run")).unwrap(), Checkpoint::read(&first(&runs.path("on"))).unwrap());
+        (Checkpoint::read(&runs.out("run")).unwrap(), Checkpoint::read(&first(&runs.out("on"))).unwrap());
     for (old, new) in old.parameters.iter().zip(&new.parameters) {
         assert!(old.name == new.name && old.weights == new.weights, "{}", old.name);
         assert!(new.state("second").unwrap().iter().all(|v| *v == 0.0));
@@ -174,18 +157,18 @@ fn checkpoint_net_checkpoint_net_are_the_same_bytes() {
 
 #[test]
 fn a_run_remembers_what_it_began_with() {
-    let runs = Runs::new();
-    let init = runs.path("begin.nnue");
+    let runs = Runs::of(20);
+    let init = runs.out("begin.nnue");
     let write = |seed: u64| {
         let net = QuantisedNet::random(&arch("half-kp-hm 2x128-8-8-1 pairwise"), seed);
         NetFile { net, description: Default::default() }.write(&init, Overwrite::Yes).unwrap()
     };
     let id = write(1);
-    runs.start("run", Some(&init), CONFIG).unwrap();
-    let run = runs.path("run");
+    start(&runs, "run", Some(&init), CONFIG).unwrap();
+    let run = runs.out("run");
     let origin = Checkpoint::read(&run).unwrap().run.init.unwrap();
     assert_eq!((origin.sha256, origin.net), (id.to_string(), true));
-    let error = runs.start("run", None, CONFIG).unwrap_err().to_string();
+    let error = start(&runs, "run", None, CONFIG).unwrap_err().to_string();
     assert!(error.contains("other first weights"), "{error}");
     // Killed before its first checkpoint, it begins again from the same file …
     let weights =

@@ -1,11 +1,11 @@
 //! Optimisers against their formulas, and that every setting of training reaches the weights and survives a resume.
 
-use crate::support::{arch, batch, conduct, record_file};
-use std::path::{Path, PathBuf};
+use crate::support::{Runs, arch, batch, conduct};
+use std::path::Path;
 use tch::Tensor;
 use trainer::backend::cpu::kernel::KernelKind;
 use trainer::checkpoint::{self, Checkpoint};
-use trainer::config::{Config, OptimiserConfig, OptimiserKind, PerGroup};
+use trainer::config::{Config, OptimiserConfig, OptimiserKind, PerGroup, ScoreScale};
 use trainer::export::{BOUND, export};
 use trainer::loss::Loss;
 use trainer::model::Model;
@@ -148,26 +148,8 @@ fraction = 0.2
 every_steps = 2
 ";
 
-struct Runs {
-    folder: tempfile::TempDir,
-    data: Vec<PathBuf>,
-}
-
-impl Runs {
-    fn new() -> Runs {
-        let folder = tempfile::tempdir().unwrap();
-        let data = vec![record_file(&folder.path().join("games.rec"), 0..20, 5)];
-        Runs { folder, data }
-    }
-
-    fn out(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn start(&self, name: &str, config: &str, stop_after: Option<u64>) -> Outcome {
-        run::start(config, &self.data, &self.out(name), conduct(stop_after))
-            .unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
+fn start(runs: &Runs, name: &str, config: &str, stop_after: Option<u64>) -> Outcome {
+    runs.start(name, config, stop_after).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// The files of a run's newest checkpoint that hold numbers.
@@ -192,8 +174,8 @@ fn with(table: &str, line: &str) -> String {
 
 #[test]
 fn every_setting_of_training_reaches_the_weights() {
-    let runs = Runs::new();
-    runs.start("base", CONFIG, None);
+    let runs = Runs::of(20);
+    start(&runs, "base", CONFIG, None);
     let base = numbers(&runs.out("base"));
     let settings = [
         ("net", "factorised = false"),
@@ -233,7 +215,7 @@ fn every_setting_of_training_reaches_the_weights() {
     let mut seen = vec![("base".to_owned(), base)];
     for (number, (table, line)) in settings.into_iter().enumerate() {
         let name = format!("run{number}");
-        runs.start(&name, &with(table, line), None);
+        start(&runs, &name, &with(table, line), None);
         let found = numbers(&runs.out(&name));
         // A cosine is a line at its middle, so three steps show λ's way only in other steps.
         let text = format!("{table}: {line}");
@@ -246,18 +228,18 @@ fn every_setting_of_training_reaches_the_weights() {
 
 #[test]
 fn a_ranger_with_everything_resumes_exactly() {
-    let runs = Runs::new();
+    let runs = Runs::of(20);
     let more = CONFIG.replace("steps = 3", "steps = 20").replace("shape = 'constant'", "shape = 'one_cycle'");
     let config = format!(
         "{more}[optimiser]\nkind = 'ranger'\nclip_norm = 0.05\nlookahead_steps = 4\nbeta2 = 0.95\n\
          weight_decay = {{ feature_transformer = 0.1, dense = 0.01, biases = 0 }}\n\
          [loss]\nscore_scale = 'fit'\npower = 2.5\nasymmetry = 0.2\noffset = 100\nlambda_shape = 'cosine'\n"
     );
-    let whole = runs.start("whole", &config, None);
+    let whole = start(&runs, "whole", &config, None);
     assert!(whole.complete && !whole.plateau);
     // Between two drawings, and on one.
     for (name, stop) in [("ten", 10), ("twelve", 12)] {
-        runs.start(name, &config, Some(stop));
+        start(&runs, name, &config, Some(stop));
         let resumed = run::resume(&runs.out(name), conduct(None)).unwrap();
         assert!(numbers(&runs.out(name)) == numbers(&runs.out("whole")), "{stop} and the rest are 20");
         assert_eq!(resumed.best.map(|best| best.step), whole.best.as_ref().map(|best| best.step));
@@ -266,11 +248,16 @@ fn a_ranger_with_everything_resumes_exactly() {
     assert!(last.parameters.iter().all(|p| p.state.len() == 3 && p.state("slow").is_some()));
     let scale = last.run.score_scale;
     assert!((20.0..5000.0).contains(&scale) && scale != 400.0, "fitted {scale}");
+    // Whoever has only the net knows the scale too.
+    let net = runs.out("ranger.nnue");
+    export(&runs.out("ten"), &net, BOUND, nnue_format::net::Overwrite::No).unwrap();
+    let text = nnue_format::net::read(&net).unwrap().0.description.config;
+    assert_eq!(Config::parse(&text).unwrap().loss.score_scale, ScoreScale::Fixed(scale), "{text}");
 }
 
 #[test]
 fn a_plateau_ends_the_run_and_the_best_is_kept() {
-    let runs = Runs::new();
+    let runs = Runs::of(20);
     // Far too small a rate to find anything, after a first step that does.
     let pieces = "[[learning_rate.pieces]]\nsteps = 2\nstart = 3e-3\nshape = 'constant'\n\
                   [[learning_rate.pieces]]\nshape = 'constant'\nstart = 1e-12\n";
@@ -278,14 +265,14 @@ fn a_plateau_ends_the_run_and_the_best_is_kept() {
         .replace("start = 3e-3\nshape = 'constant'", "")
         + "\n"
         + pieces;
-    let whole = runs.start("whole", &config, None);
+    let whole = start(&runs, "whole", &config, None);
     assert!(whole.complete && whole.plateau, "{whole:?}");
     assert_eq!((whole.steps, whole.total_steps), (8, 40), "two steps and three stale validations");
     let best = whole.best.clone().unwrap();
     let kept = Checkpoint::read(&best.checkpoint).unwrap();
     assert!(best.step >= 2 && kept.state.step == best.step, "{best:?}");
     assert_eq!(kept.state.validation, Some((best.step, best.validation_loss)));
-    let halves = runs.start("halves", &config, Some(5));
+    let halves = start(&runs, "halves", &config, Some(5));
     assert!(!halves.complete && !halves.plateau);
     let halves = run::resume(&runs.out("halves"), conduct(None)).unwrap();
     assert_eq!((halves.steps, halves.plateau), (8, true));
@@ -297,7 +284,7 @@ fn a_plateau_ends_the_run_and_the_best_is_kept() {
     let again = run::resume(&runs.out("whole"), conduct(None)).unwrap();
     assert_eq!((again.steps, again.plateau), (8, true));
     let off = with("checkpoint", "best = false");
-    assert!(runs.start("off", &off, None).best.is_none());
+    assert!(start(&runs, "off", &off, None).best.is_none());
     assert!(!runs.out("off").join("checkpoints/best").exists());
 }
 

@@ -1,6 +1,6 @@
 //! Whole runs: the same twice, in two parts, stopped by a NaN; checkpoints and exports.
 
-use crate::support::{conduct, numbers, record_file};
+use crate::support::{Runs, conduct, numbers, record_file};
 use nnue_format::net::Overwrite;
 use std::path::{Path, PathBuf};
 use trainer::checkpoint::{self, Checkpoint, CheckpointError};
@@ -27,25 +27,8 @@ every_steps = 8
 keep = 2
 ";
 
-struct Runs {
-    folder: tempfile::TempDir,
-    data: Vec<PathBuf>,
-}
-
-impl Runs {
-    fn new() -> Runs {
-        let folder = tempfile::tempdir().unwrap();
-        let data = vec![record_file(&folder.path().join("games.rec"), 0..40, 5)];
-        Runs { folder, data }
-    }
-
-    fn out(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn start(&self, name: &str, stop_after: Option<u64>) -> Result<Outcome, RunError> {
-        run::start(CONFIG, &self.data, &self.out(name), conduct(stop_after))
-    }
+fn start(runs: &Runs, name: &str, stop_after: Option<u64>) -> Result<Outcome, RunError> {
+    runs.start(name, CONFIG, stop_after)
 }
 
 fn newest(run: &Path) -> PathBuf {
@@ -54,14 +37,14 @@ fn newest(run: &Path) -> PathBuf {
 
 #[test]
 fn ten_and_ten_steps_are_twenty_and_twice_the_same() {
-    let runs = Runs::new();
-    let whole = runs.start("whole", None).unwrap();
+    let runs = Runs::of(40);
+    let whole = start(&runs, "whole", None).unwrap();
     assert!(whole.complete && whole.steps == 20);
-    let again = runs.start("again", None).unwrap();
+    let again = start(&runs, "again", None).unwrap();
     assert_eq!(whole.loss.to_bits(), again.loss.to_bits());
     assert_eq!(numbers(&runs.out("whole")), numbers(&runs.out("again")), "the same twice");
 
-    let half = runs.start("halves", Some(10)).unwrap();
+    let half = start(&runs, "halves", Some(10)).unwrap();
     assert!(!half.complete && half.steps == 10);
     assert!(newest(&runs.out("halves")).ends_with("step-000000000010"));
     let halves = run::resume(&runs.out("halves"), conduct(None)).unwrap();
@@ -70,15 +53,15 @@ fn ten_and_ten_steps_are_twenty_and_twice_the_same() {
     assert_eq!(numbers(&runs.out("whole")), numbers(&runs.out("halves")), "10 + 10 = 20");
 
     // Killed between two checkpoints: what came after the newest is done again.
-    runs.start("killed", Some(13)).unwrap();
+    start(&runs, "killed", Some(13)).unwrap();
     let killed = runs.out("killed");
     std::fs::remove_dir_all(newest(&killed)).unwrap();
     assert!(newest(&killed).ends_with("step-000000000008"));
-    runs.start("killed", None).unwrap();
+    start(&runs, "killed", None).unwrap();
     assert_eq!(numbers(&runs.out("whole")), numbers(&killed), "the same command goes on");
 
     // Finished runs stay as they are; other plans do not touch them.
-    let complete = runs.start("whole", None).unwrap();
+    let complete = start(&runs, "whole", None).unwrap();
     assert_eq!((complete.complete, complete.steps), (true, whole.steps));
     assert!((complete.loss - whole.loss).abs() < 1e-12);
     let other = CONFIG.replace("seed = 3", "seed = 4");
@@ -89,8 +72,8 @@ fn ten_and_ten_steps_are_twenty_and_twice_the_same() {
 
 #[test]
 fn a_fixed_seed_gives_the_committed_loss() {
-    let runs = Runs::new();
-    let outcome = runs.start("run", None).unwrap();
+    let runs = Runs::of(40);
+    let outcome = start(&runs, "run", None).unwrap();
     let found = [outcome.loss, outcome.validation_loss.unwrap(), outcome.material_validation_loss.unwrap()];
     // Measured on an AVX2 machine; other CPUs may round the dense layers differently.
     let close = found.iter().zip(COMMITTED).all(|(found, committed)| (found - committed).abs() < 1e-4);
@@ -102,8 +85,8 @@ const COMMITTED: [f64; 3] = [0.024_662_538, 0.038_345_071, 0.007_568_241];
 
 #[test]
 fn a_nan_stops_at_its_step_and_keeps_the_last_good_checkpoint() {
-    let runs = Runs::new();
-    runs.start("run", Some(9)).unwrap();
+    let runs = Runs::of(40);
+    start(&runs, "run", Some(9)).unwrap();
     let out = runs.out("run");
     let folder = newest(&out);
     let mut bad = Checkpoint::read(&folder).unwrap();
@@ -142,7 +125,7 @@ fn a_nan_stops_at_its_step_and_keeps_the_last_good_checkpoint() {
 
 #[test]
 fn an_absurd_learning_rate_stops_the_run_and_keeps_the_last_good_checkpoint() {
-    let runs = Runs::new();
+    let runs = Runs::of(40);
     let out = runs.out("run");
     // Beyond f32: the step itself is no number. The warm-up stays below until its last step.
     let config =
@@ -189,8 +172,8 @@ fn poison(folder: &Path) {
 
 #[test]
 fn checkpoints_are_kept_checked_and_exported() {
-    let runs = Runs::new();
-    runs.start("run", None).unwrap();
+    let runs = Runs::of(40);
+    start(&runs, "run", None).unwrap();
     let out = runs.out("run");
     let mut kept: Vec<String> = std::fs::read_dir(out.join("checkpoints"))
         .unwrap()
@@ -227,8 +210,8 @@ fn checkpoints_are_kept_checked_and_exported() {
 
 #[test]
 fn changed_data_are_refused() {
-    let runs = Runs::new();
-    runs.start("run", Some(4)).unwrap();
+    let runs = Runs::of(40);
+    start(&runs, "run", Some(4)).unwrap();
     record_file(&runs.data[0], 0..39, 5);
     let error = run::resume(&runs.out("run"), conduct(None)).unwrap_err();
     assert!(error.to_string().contains("games.rec") && error.to_string().contains("SHA-256"), "{error}");

@@ -1,7 +1,7 @@
 //! Games, batches and configurations for the tests.
 
 use nnue_format::Architecture;
-use nnue_format::record::{GameRecord, Header, Outcome, PlyFlags, PlyRecord, Reason, Start, Writer};
+use nnue_format::record::{self, GameRecord, Header, PlyFlags, PlyRecord, Reason, Start, Writer};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use trainer::data::synthetic::random_play;
 use trainer::data::{Batch, Samples};
 use trainer::model::Model;
 use trainer::ranks::Ranks;
-use trainer::run::Conduct;
+use trainer::run::{self, Conduct, Outcome, RunError};
 use xiangqi::judge::RuleSet;
 use xiangqi::{Position, Score};
 
@@ -61,9 +61,9 @@ pub(crate) fn game(number: u64) -> GameRecord {
         position.make(mv);
     }
     let outcome = match material(&position).signum() {
-        0 => Outcome::Draw,
-        1 => Outcome::loss_of(position.side_to_move().flip()),
-        _ => Outcome::loss_of(position.side_to_move()),
+        0 => record::Outcome::Draw,
+        1 => record::Outcome::loss_of(position.side_to_move().flip()),
+        _ => record::Outcome::loss_of(position.side_to_move()),
     };
     let (start, reason, rules) = (Start::Standard, Reason::PlyLimit, RuleSet::Competition);
     GameRecord { number, start, opening, plies, outcome, reason, rules }
@@ -80,6 +80,35 @@ fn material(position: &Position) -> i32 {
             value * (own - position.pieces(us.flip(), kind).count() as i32)
         })
         .sum()
+}
+
+/// A folder for the runs of a test, with a record file that they train on.
+pub(crate) struct Runs {
+    folder: tempfile::TempDir,
+    pub(crate) data: Vec<PathBuf>,
+}
+
+impl Runs {
+    /// With so many [`game`]s, five a block.
+    pub(crate) fn of(games: u64) -> Runs {
+        let folder = tempfile::tempdir().unwrap();
+        let data = vec![record_file(&folder.path().join("games.rec"), 0..games, 5)];
+        Runs { folder, data }
+    }
+
+    pub(crate) fn out(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The run of this name, from the start or from where it stopped.
+    pub(crate) fn start(
+        &self,
+        name: &str,
+        config: &str,
+        stop_after: Option<u64>,
+    ) -> Result<Outcome, RunError> {
+        run::start(config, &self.data, &self.out(name), conduct(stop_after))
+    }
 }
 
 /// A record file of these games, a block every `block` games.
