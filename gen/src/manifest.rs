@@ -1,7 +1,7 @@
 //! The manifest beside a record file: how it was made, in JSON.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use nnue_format::record::Totals;
@@ -27,6 +27,15 @@ pub fn manifest(plan: &Plan, totals: Totals, file: &Path, name: &Path) -> Result
 
 /// What every record file's manifest says: the program, the file and its counts. Arguments as of [`manifest()`].
 pub fn of_file(totals: Totals, file: &Path, name: &Path) -> Result<Value, SinkError> {
+    let mut manifest = of_any(file, name)?;
+    manifest["games"] = json!(totals.games);
+    manifest["plies"] = json!(totals.plies);
+    manifest["positions"] = json!(totals.positions);
+    Ok(manifest)
+}
+
+/// What every file's manifest says. Arguments as of [`manifest()`].
+pub fn of_any(file: &Path, name: &Path) -> Result<Value, SinkError> {
     let (bytes, sha256) = digest(file)?;
     Ok(json!({
         "program": "chuhe-gen",
@@ -35,27 +44,41 @@ pub fn of_file(totals: Totals, file: &Path, name: &Path) -> Result<Value, SinkEr
         "file": name.file_name().map(|name| name.to_string_lossy()),
         "bytes": bytes,
         "sha256": sha256,
-        "games": totals.games,
-        "plies": totals.plies,
-        "positions": totals.positions,
     }))
 }
 
 /// Length and SHA-256 of a file.
-pub fn digest(path: &Path) -> Result<(u64, String), SinkError> {
+pub fn hash(path: &Path) -> Result<(u64, [u8; 32]), SinkError> {
     let error = |source| SinkError::Io { path: path.to_owned(), verb: "read", source };
     let mut file = File::open(path).map_err(error)?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     let mut length = 0;
     loop {
-        let found = file.read(&mut buffer).map_err(error)?;
-        if found == 0 {
-            return Ok((length, hex(&hash.finalize())));
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok((length, hash.finalize().into())),
+            Ok(found) => {
+                hash.update(&buffer[..found]);
+                length += found as u64;
+            }
+            Err(source) if source.kind() == ErrorKind::Interrupted => {}
+            Err(source) => return Err(error(source)),
         }
-        hash.update(&buffer[..found]);
-        length += found as u64;
     }
+}
+
+/// As [`hash`], the digest in hexadecimal digits.
+pub fn digest(path: &Path) -> Result<(u64, String), SinkError> {
+    hash(path).map(|(length, sha256)| (length, hex(&sha256)))
+}
+
+/// One digest of files in their order, for a plan.
+pub fn digest_of_all(files: &[PathBuf]) -> Result<[u8; 32], SinkError> {
+    let mut all = Sha256::new();
+    for path in files {
+        all.update(digest(path)?.1.as_bytes());
+    }
+    Ok(all.finalize().into())
 }
 
 /// The input files of a manifest: name, length, digest.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::RunArgs;
+
 /// What is read, and how.
 #[derive(Debug, Args)]
 pub struct InputArgs {
@@ -16,15 +18,9 @@ pub struct InputArgs {
     /// Replace output files that are there.
     #[arg(long)]
     pub force: bool,
-    /// Threads that decode and compress; 0: one per core. Has no influence on the result.
-    #[arg(long, value_name = "T", default_value_t = 0)]
-    pub threads: usize,
-    /// JSON alone on stdout.
-    #[arg(long)]
-    pub json: bool,
-    /// No progress on stderr.
-    #[arg(long)]
-    pub quiet: bool,
+    /// How it runs and reports.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// Reads a share: a decimal number from 0 to 1 of at most six places, or a percentage; in millionths.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::RunArgs;
+
 /// Arguments of `stats`.
 #[derive(Debug, Args)]
 pub struct StatsArgs {
@@ -19,13 +21,7 @@ pub struct StatsArgs {
     /// Count scored plies that are marked as not for training, too.
     #[arg(long)]
     pub all: bool,
-    /// Cores to use; 0: all. Has no influence on the figures.
-    #[arg(long, value_name = "T", default_value_t = 0)]
-    pub threads: usize,
-    /// JSON alone on stdout.
-    #[arg(long)]
-    pub json: bool,
-    /// No progress on stderr.
-    #[arg(long)]
-    pub quiet: bool,
+    /// How it runs and reports.
+    #[command(flatten)]
+    pub run: RunArgs,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::RunArgs;
+
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
@@ -27,15 +29,9 @@ pub struct ValidateArgs {
     /// Which games and positions are sampled.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub sample_seed: u64,
-    /// Cores to use; 0: all. Has no influence on what is found.
-    #[arg(long, value_name = "T", default_value_t = 0)]
-    pub threads: usize,
-    /// JSON alone on stdout.
-    #[arg(long)]
-    pub json: bool,
-    /// No progress on stderr.
-    #[arg(long)]
-    pub quiet: bool,
+    /// How it runs and reports.
+    #[command(flatten)]
+    pub run: RunArgs,
 }
 
 /// The most that is sampled of a file: some kilobytes each in memory.

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
-
 use crate::cli::InputArgs;
 use crate::derived::{
     Counters, DerivedError, DerivedPlan, DerivedWriter, Job, Opened, Report, Sources, WriteMode,
@@ -24,10 +22,10 @@ pub(super) fn run(
     work: impl FnOnce(&mut Job<'_>, &mut Report) -> Result<(), DerivedError> + Send,
 ) -> anyhow::Result<ExitCode> {
     let stop = stop_flag()?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(input.threads).build().context("--threads")?;
+    let pool = input.run.pool()?;
     let sources = pool.install(|| Sources::open(&input.files, input.skip_damaged))?;
     show_damage(&sources);
-    let mut progress = LineProgress::new("positions", input.quiet);
+    let mut progress = LineProgress::new("positions", input.run.quiet);
     let mut report = Report::new(verb, &sources);
     let done = pool.install(|| {
         let mut show = |done, all| progress.show(done, all);
@@ -41,7 +39,7 @@ pub(super) fn run(
             .context("no unfinished file is left; once the cause is removed the same command begins anew"),
         other => other.into(),
     })?;
-    super::print(&if input.json { format!("{}\n", report.json()) } else { report.text() })?;
+    super::print(&if input.run.json { format!("{}\n", report.json()) } else { report.text() })?;
     Ok(ExitCode::SUCCESS)
 }
 

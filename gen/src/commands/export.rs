@@ -191,32 +191,24 @@ fn write_manifest(
     partial: &Path,
     tally: &Tally,
 ) -> anyhow::Result<()> {
-    let (bytes, sha256) = manifest::digest(partial)?;
-    let manifest = json!({
-        "program": "chuhe-gen",
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": manifest::COMMIT,
-        "file": path.file_name().map(|name| name.to_string_lossy()),
-        "format": settings.target.name(),
-        "bytes": bytes,
-        "sha256": sha256,
-        "inputs": manifest::inputs(&args.files)?,
-        "first_rank": settings.first_rank.number(),
-        "scores": settings.scores.name(),
-        "results": settings.results.name(),
-        "one_in": settings.one_in,
-        "seed": settings.seed,
-        "filter": {
-            "marked": settings.filter.marked,
-            "early_plies": settings.filter.early_plies,
-            "mates": settings.filter.mates,
-            "max_score": settings.filter.max_score,
-            "not_best": settings.filter.not_best,
-            "captures": settings.filter.captures,
-            "in_check": settings.filter.in_check,
-        },
-        "counts": counts(tally),
+    let mut manifest = manifest::of_any(partial, path)?;
+    manifest["format"] = json!(settings.target.name());
+    manifest["inputs"] = json!(manifest::inputs(&args.files)?);
+    manifest["first_rank"] = json!(settings.first_rank.number());
+    manifest["scores"] = json!(settings.scores.name());
+    manifest["results"] = json!(settings.results.name());
+    manifest["one_in"] = json!(settings.one_in);
+    manifest["seed"] = json!(settings.seed);
+    manifest["filter"] = json!({
+        "marked": settings.filter.marked,
+        "early_plies": settings.filter.early_plies,
+        "mates": settings.filter.mates,
+        "max_score": settings.filter.max_score,
+        "not_best": settings.filter.not_best,
+        "captures": settings.filter.captures,
+        "in_check": settings.filter.in_check,
     });
+    manifest["counts"] = counts(tally);
     manifest::write_whole(&manifest::path_beside(path), &format!("{manifest:#}\n"))?;
     Ok(())
 }

@@ -11,7 +11,6 @@ use game_files::pgn::Notation;
 use game_files::{Format, dhtmlxq, pgn, xqf};
 use nnue_format::record::Header;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xiangqi::judge::RuleSet;
 
 use crate::cli::ImportArgs;
@@ -20,7 +19,7 @@ use crate::import::{
     Tally, Unfinished, WholeFile,
 };
 use crate::manifest;
-use crate::plan::net_text;
+use crate::plan::{net_text, run_id};
 use crate::player::EnginePlayer;
 use crate::progress::LineProgress;
 
@@ -198,9 +197,7 @@ impl Job {
         let (source, net) = load_net(args.net.as_deref().unwrap_or("none"))?;
         let plan = self.plan(args, net)?;
         let bytes = plan.to_bytes()?;
-        let digest: [u8; 32] = Sha256::digest(&bytes).into();
-        let mut run_id = [0; 16];
-        run_id.copy_from_slice(&digest[..16]);
+        let run_id = run_id(&bytes);
         let engine_signature = plan.engine_signature;
         let header = Header {
             rules: self.rules,
@@ -227,15 +224,11 @@ impl Job {
     }
 
     fn plan(&self, args: &ImportArgs, net: [u8; 32]) -> anyhow::Result<ImportPlan> {
-        let mut inputs = Sha256::new();
-        for path in &args.files {
-            inputs.update(manifest::digest(path)?.1.as_bytes());
-        }
         let limit = args.nodes.map(|nodes| ImportLimit { nodes: Some(nodes), depth: None });
         Ok(ImportPlan {
             version: IMPORT_PLAN_VERSION,
             files: args.files.len() as u64,
-            inputs: inputs.finalize().into(),
+            inputs: manifest::digest_of_all(&args.files)?,
             variations: args.variations,
             unfinished: format!("{:?}", self.unfinished).to_lowercase(),
             limit,
@@ -255,23 +248,15 @@ impl Job {
         tally: &Tally,
         plan: &Value,
     ) -> anyhow::Result<()> {
-        let (bytes, sha256) = manifest::digest(whole.partial())?;
-        let manifest = json!({
-            "program": "chuhe-gen",
-            "version": env!("CARGO_PKG_VERSION"),
-            "commit": manifest::COMMIT,
-            "file": self.out.file_name().map(|name| name.to_string_lossy()),
-            "kind": self.kind.name(),
-            "bytes": bytes,
-            "sha256": sha256,
-            "inputs": manifest::inputs(&args.files)?,
-            "plies": args.plies,
-            "variations": args.variations,
-            "notation": self.notation.format_tag(),
-            "plan": plan,
-            "summary": summary.json(),
-            "tally": tally.json(),
-        });
+        let mut manifest = manifest::of_any(whole.partial(), &self.out)?;
+        manifest["kind"] = json!(self.kind.name());
+        manifest["inputs"] = json!(manifest::inputs(&args.files)?);
+        manifest["plies"] = json!(args.plies);
+        manifest["variations"] = json!(args.variations);
+        manifest["notation"] = json!(self.notation.format_tag());
+        manifest["plan"] = plan.clone();
+        manifest["summary"] = summary.json();
+        manifest["tally"] = tally.json();
         manifest::write_whole(&manifest::path_beside(&self.out), &format!("{manifest:#}\n"))?;
         Ok(())
     }

@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, anyhow, bail};
 use nnue_format::record::{Header, WriteError, Writer};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xiangqi::judge::RuleSet;
 
 use crate::cli::ImportArgs;
@@ -18,6 +17,7 @@ use crate::exchange::{Conventions, FirstRank, View};
 use crate::import::data::{DataImport, DataKind, DataSettings, DataTally, Opener};
 use crate::import::{IMPORT_PLAN_VERSION, ImportError, ImportPlan, Kind, WholeFile};
 use crate::manifest;
+use crate::plan::run_id;
 use crate::progress::{LineProgress, note};
 
 use super::play::stop_flag;
@@ -166,24 +166,16 @@ fn write(
     let (writer, tally, line) = read(args, kinds, settings, Some(&mut open), stop)?;
     let Some(writer) = writer else { bail!("no game is left to be written: {}", tally.text().trim_end()) };
     let (file, _) = writer.finish().context("cannot write the records")?;
-    let (bytes, sha256) = manifest::digest(whole.partial())?;
+    let mut manifest = manifest::of_any(whole.partial(), out)?;
     if args.restore {
-        check_restored(line.as_ref(), &sha256)?;
+        check_restored(line.as_ref(), manifest["sha256"].as_str().unwrap_or_default())?;
     }
-    let manifest = json!({
-        "program": "chuhe-gen",
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": manifest::COMMIT,
-        "file": out.file_name().map(|name| name.to_string_lossy()),
-        "kind": Kind::Record.name(),
-        "bytes": bytes,
-        "sha256": sha256,
-        "inputs": manifest::inputs(&args.files)?,
-        "formats": kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
-        "plan": plan,
-        "restored": args.restore,
-        "tally": tally.json(),
-    });
+    manifest["kind"] = json!(Kind::Record.name());
+    manifest["inputs"] = json!(manifest::inputs(&args.files)?);
+    manifest["formats"] = kinds.iter().map(|kind| kind.name()).collect();
+    manifest["plan"] = json!(plan);
+    manifest["restored"] = json!(args.restore);
+    manifest["tally"] = tally.json();
     manifest::write_whole(&manifest::path_beside(out), &format!("{manifest:#}\n"))?;
     whole.publish(&file)?;
     Ok(tally)
@@ -208,17 +200,13 @@ fn check_restored(line: Option<&FileLine>, found: &str) -> anyhow::Result<()> {
 
 /// Everything that the records depend on.
 fn plan(args: &ImportArgs, kinds: &[DataKind], settings: &DataSettings) -> anyhow::Result<ImportPlan> {
-    let mut inputs = Sha256::new();
-    for path in &args.files {
-        inputs.update(manifest::digest(path)?.1.as_bytes());
-    }
     let Conventions { first_rank, scores, results } = settings.conventions;
     let ranks = if settings.find_ranks { "found".to_owned() } else { first_rank.number().to_string() };
     let kinds: Vec<_> = kinds.iter().map(|kind| kind.name()).collect();
     Ok(ImportPlan {
         version: IMPORT_PLAN_VERSION,
         files: args.files.len() as u64,
-        inputs: inputs.finalize().into(),
+        inputs: manifest::digest_of_all(&args.files)?,
         variations: false,
         unfinished: format!(
             "data {} first_rank={ranks} scores={} results={} skip_damaged={}",
@@ -237,9 +225,7 @@ fn plan(args: &ImportArgs, kinds: &[DataKind], settings: &DataSettings) -> anyho
 
 fn header_of(plan: &ImportPlan, rules: RuleSet) -> anyhow::Result<(Header, Vec<u8>)> {
     let bytes = plan.to_bytes()?;
-    let digest: [u8; 32] = Sha256::digest(&bytes).into();
-    let mut run_id = [0; 16];
-    run_id.copy_from_slice(&digest[..16]);
+    let run_id = run_id(&bytes);
     let header =
         Header { rules, seed: 0, engine_signature: 0, run_id, net_id: [0; 32], plan_len: 0, plan_crc: 0 };
     Ok((header, bytes))

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::cli::StatsArgs;
 use crate::manifest::write_whole;
@@ -18,8 +18,8 @@ pub fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
         bail!("{} is there; give another --html, or --force to replace it", path.display());
     }
     let keep = if args.all { Keep::All } else { Keep::ForTraining };
-    let mut progress = LineProgress::new("MiB", args.quiet);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().context("--threads")?;
+    let mut progress = LineProgress::new("MiB", args.run.quiet);
+    let pool = args.run.pool()?;
     let found =
         pool.install(|| survey(&args.files, keep, &mut |done, all| progress.show(done / MIB, all / MIB)));
     progress.finish();
@@ -27,11 +27,12 @@ pub fn run(args: &StatsArgs) -> anyhow::Result<ExitCode> {
     let fit = WdlFit::of(&found.counts);
     if let Some(path) = &args.html {
         write_whole(path, &html::page(&found, &fit)?)?;
-        if !args.quiet {
+        if !args.run.quiet {
             note(&format!("page: {}", path.display()));
         }
     }
-    let answer = if args.json { format!("{}\n", json::json(&found, &fit)) } else { text::text(&found, &fit) };
+    let answer =
+        if args.run.json { format!("{}\n", json::json(&found, &fit)) } else { text::text(&found, &fit) };
     super::print(&answer)?;
     Ok(if found.fault_count == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

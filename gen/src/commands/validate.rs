@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
-
 use super::play::load_net;
 use crate::cli::ValidateArgs;
 use crate::progress::LineProgress;
@@ -19,8 +17,8 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     let options = options(args)?;
     let length = |path: &PathBuf| std::fs::metadata(path).map_or(0, |data| data.len());
     let all: u64 = args.files.iter().map(length).sum();
-    let mut progress = LineProgress::new("MiB", args.quiet);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().context("--threads")?;
+    let mut progress = LineProgress::new("MiB", args.run.quiet);
+    let pool = args.run.pool()?;
     let reports: Result<Vec<Report>, ValidateError> = pool.install(|| {
         let mut done = 0;
         let mut check = |path: &PathBuf| {
@@ -33,7 +31,7 @@ pub fn run(args: &ValidateArgs) -> anyhow::Result<ExitCode> {
     });
     progress.finish();
     let reports = reports?;
-    let answer = if args.json { format!("{}\n", report::json(&reports)) } else { report::text(&reports) };
+    let answer = if args.run.json { format!("{}\n", report::json(&reports)) } else { report::text(&reports) };
     super::print(&answer)?;
     let is_good = reports.iter().all(|report| report.fault_count == 0);
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -3,11 +3,10 @@
 use bincode::{Decode, Encode};
 use nnue_format::record::{Header, MAX_PLAN_LEN};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xiangqi::judge::RuleSet;
 
 use super::Sources;
-use crate::plan::{Plan, PlanError, hex, net_text};
+use crate::plan::{Plan, PlanError, hex, net_text, run_id};
 
 /// Apart from the versions of the plans of self-play and of imports.
 pub const DERIVED_PLAN_VERSION: u32 = 0x0001_0002;
@@ -107,9 +106,7 @@ impl DerivedPlan {
     /// # Errors
     /// When the plan cannot be coded, or names no rule set.
     pub fn header(&self, sources: &Sources, seed: u64) -> Result<Header, PlanError> {
-        let digest: [u8; 32] = Sha256::digest(self.to_bytes()?).into();
-        let mut run_id = [0; 16];
-        run_id.copy_from_slice(&digest[..16]);
+        let run_id = run_id(&self.to_bytes()?);
         let common = |of: fn(&Header) -> &[u8; 32]| {
             let mut ids = sources.files().iter().map(|source| of(&source.header));
             let first = ids.next().copied().unwrap_or_default();

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nnue_format::record::{GameRecord, Header, IndexEntry, RawBlock, ReadError, Reader, Totals};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xiangqi::judge::RuleSet;
 
 use super::{DerivedError, MAX_INPUTS};
+use crate::manifest;
 use crate::plan::hex;
 
 /// An input.
@@ -250,26 +250,7 @@ fn open(path: &Path, skip_damaged: bool) -> Result<Source, DerivedError> {
         let begin = ReadError::Magic { found: Vec::new(), expected: nnue_format::record::MAGIC };
         return Err(input(kept.unwrap_or(begin)));
     };
-    let (bytes, sha256) = digest(path)?;
+    let (bytes, sha256) = manifest::hash(path)?;
     let (plan, totals, blocks) = (reader.plan().to_vec(), reader.totals(), reader.index().to_vec());
     Ok(Source { path: path.to_owned(), bytes, sha256, header, plan, totals, damage, blocks })
-}
-
-/// Length and SHA-256 of a file.
-fn digest(path: &Path) -> Result<(u64, [u8; 32]), DerivedError> {
-    let mut file = File::open(path).map_err(DerivedError::io(path, "open"))?;
-    let mut hash = Sha256::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut length = 0;
-    loop {
-        match std::io::Read::read(&mut file, &mut buffer) {
-            Ok(0) => return Ok((length, hash.finalize().into())),
-            Ok(found) => {
-                hash.update(&buffer[..found]);
-                length += found as u64;
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(DerivedError::io(path, "read")(error)),
-        }
-    }
 }

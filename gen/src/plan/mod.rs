@@ -5,10 +5,17 @@ mod text;
 
 use bincode::{Decode, Encode};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use xiangqi::judge::RuleSet;
 
 pub use check::PlanError;
 pub use text::{hex, net_text};
+
+/// The run id of a file with this plan, of whatever kind: the same plan is the same run.
+pub fn run_id(plan: &[u8]) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(plan).into();
+    std::array::from_fn(|i| digest[i])
+}
 
 /// Raised whenever the same plan would give other games than before (openings, adjudication, seeds).
 pub const PLAN_VERSION: u32 = 2;

@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, anyhow, bail};
 use engine::eval::EvalSource;
 use nnue_format::record::Header;
-use sha2::{Digest, Sha256};
 
 use crate::cli::PlayArgs;
 use crate::manifest;
-use crate::plan::{Plan, PlanError};
+use crate::plan::{Plan, PlanError, run_id};
 use crate::player::EnginePlayer;
 use crate::progress::{Progress, note};
 use crate::run::{self, RunError};
@@ -110,9 +109,7 @@ pub(super) fn load_net(spec: &str) -> anyhow::Result<(EvalSource, [u8; 32])> {
 
 /// The header of the plan's file. The run id is a digest of the plan: the same plan is the same run.
 pub fn header_of(plan: &Plan) -> Result<Header, PlanError> {
-    let digest: [u8; 32] = Sha256::digest(plan.to_bytes()?).into();
-    let mut run_id = [0; 16];
-    run_id.copy_from_slice(&digest[..16]);
+    let run_id = run_id(&plan.to_bytes()?);
     Ok(Header {
         rules: plan.rule_set()?,
         seed: plan.seed,
@@ -124,7 +121,8 @@ pub fn header_of(plan: &Plan) -> Result<Header, PlanError> {
     })
 }
 
-fn threads(asked: usize) -> usize {
+/// How many threads play; 0 asks for one per core.
+pub(super) fn threads(asked: usize) -> usize {
     if asked > 0 { asked } else { std::thread::available_parallelism().map_or(1, std::num::NonZero::get) }
 }
 
