@@ -124,6 +124,15 @@ fn several_files_and_finished_ones() {
     assert!(error(&[&b, &a], &path("o.rec"), rest).contains("another plan"));
     assert!(error(&[&a, &b], &path("o.rec"), "--net none --depth 2").contains("another plan"));
     assert_eq!(std::fs::read(path("o.rec")).expect("bytes"), before);
+    // By force the file is replaced: a finished one when the new one is whole, an unfinished one of another plan at once.
+    std::fs::copy(path("o.rec"), path("o.rec.partial")).expect("copied");
+    assert_eq!(rescore(&[&a], &path("o.rec"), &format!("{rest} --force"))["games"], 5);
+    assert_eq!(games(&path("o.rec")).len(), 5);
+    assert!(!path("o.rec.partial").exists() && !path("o.rec.journal.partial").exists());
+    std::fs::write(path("o.rec"), "something else").expect("written");
+    assert!(error(&[&a], &path("o.rec"), rest).contains("no finished record file"));
+    assert_eq!(rescore(&[&a, &b], &path("o.rec"), &format!("{rest} --force"))["state"], "complete");
+    assert!(std::fs::read(path("o.rec")).expect("bytes") == before, "the same file as without");
     let rules = error(&[&a, &chinese], &path("p.rec"), rest);
     assert!(rules.contains("c.rec by chinese"), "{rules}");
     assert!(error(&[&path("no such.rec")], &path("p.rec"), rest).contains("no such.rec"));

@@ -15,6 +15,9 @@ pub struct RescoreArgs {
     /// The record file to write.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// Replace output files that are there.
+    #[arg(long)]
+    pub force: bool,
     /// Score with our own search: a net, or "none" for the hand-crafted evaluation.
     #[arg(long, value_name = "FILE|none", group = "by")]
     pub net: Option<String>,

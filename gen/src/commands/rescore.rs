@@ -14,10 +14,10 @@ use engine::eval::EvalSource;
 use nnue_format::record::{Header, Totals};
 use serde_json::{Value, json};
 
-use super::play::{load_net, stop_flag};
+use super::play::{load_net, stop_flag, threads};
 use crate::cli::RescoreArgs;
 use crate::derived::{DerivedPlan, Sources};
-use crate::manifest::{self, digest, write_whole};
+use crate::manifest::{self, write_whole};
 use crate::plan::{PlanError, SearchLimit, net_text};
 use crate::progress::{LineProgress, note, per_second};
 use crate::rescore::{
@@ -71,18 +71,14 @@ pub fn run(args: &RescoreArgs) -> anyhow::Result<ExitCode> {
     sources.refuse_output(&args.out)?;
     let plan = DerivedPlan::new("rescore", settings(args, &ready), &sources);
     let header = header_of(&plan, &ready, &sources)?;
-    let mut output = match Output::open(&args.out, &header, &plan.to_bytes()?)? {
+    let mut output = match Output::open(&args.out, &header, plan.to_bytes()?, args.force)? {
         Opened::Complete(totals) => {
             report(args, totals, "already complete", &sources, None)?;
             return Ok(ExitCode::SUCCESS);
         }
         Opened::Run(output) => *output,
     };
-    let threads = if args.threads > 0 {
-        args.threads
-    } else {
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-    };
+    let threads = threads(args.threads);
     let found = output.found();
     for file in sources.files() {
         let name = file.path.display();
@@ -216,21 +212,11 @@ fn manifest_of(
     file: &Path,
     name: &Path,
 ) -> Result<Value, SinkError> {
-    let (bytes, sha256) = digest(file)?;
-    Ok(json!({
-        "program": "chuhe-gen",
-        "version": env!("CARGO_PKG_VERSION"),
-        "commit": manifest::COMMIT,
-        "file": name.file_name().map(|name| name.to_string_lossy()),
-        "bytes": bytes,
-        "sha256": sha256,
-        "games": totals.games,
-        "plies": totals.plies,
-        "positions": totals.positions,
-        "blocks_that_do_not_decode": lost,
-        "inputs": sources.json(),
-        "plan": plan.json(),
-    }))
+    let mut manifest = manifest::of_file(totals, file, name)?;
+    manifest["blocks_that_do_not_decode"] = json!(lost);
+    manifest["inputs"] = sources.json();
+    manifest["plan"] = plan.json();
+    Ok(manifest)
 }
 
 /// The result on stdout.

@@ -13,28 +13,24 @@
 
 mod error;
 mod files;
+mod known;
+mod ordered;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use nnue_format::record::{GameRecord, Header, Totals, Writer};
+use nnue_format::record::{GameRecord, Header, Totals};
 
 use crate::plan::{Count, Plan};
 use crate::play::{Finished, Played};
 use crate::workers::Known;
-use files::{finished, open_partial, opening_key};
+use known::{SelfPlay, opening_key};
 
 pub use error::SinkError;
-pub(crate) use error::io_error;
 pub use files::{Paths, sync_folder_of};
-pub(crate) use files::{add, new_journal, open_locked, push_alone, put_in_place, read_journal};
-
-/// The journal is synced to disk at most this often; blocks always are. A killed process loses nothing
-/// by that, a failing machine the games of that time.
-const JOURNAL_SYNC_INTERVAL: Duration = Duration::from_secs(1);
+pub(crate) use files::{add, open_locked};
+pub(crate) use ordered::{Found, Ordered, Run};
 
 /// So many numbers in a row that gave no game (repeated or one-sided openings): there are no more openings to be had.
 const MAX_UNUSED: u64 = 1000;
@@ -51,18 +47,12 @@ pub enum Opened {
 /// Takes games in any order and writes them in the order of their numbers.
 #[derive(Debug)]
 pub struct Sink {
-    paths: Paths,
-    header: Header,
-    plan_bytes: Vec<u8>,
+    file: Box<Ordered>,
     count: Count,
-    writer: Writer<File>,
-    journal: Writer<File>,
-    journal_synced: Instant,
     /// Games that wait for earlier ones.
     waiting: BTreeMap<u64, Option<Box<Played>>>,
     /// The number that is written next.
     next: u64,
-    written: Totals,
     /// Numbers are below this.
     numbers: u64,
     /// Keys of the positions where the games written begin.
@@ -78,47 +68,29 @@ pub struct Sink {
 impl Sink {
     /// Opens the output of a plan: refuses what is not its own, continues what is unfinished.
     pub fn open(out: &Path, header: &Header, plan: &Plan) -> Result<Opened, SinkError> {
-        let paths = Paths::new(out);
-        let plan_bytes = plan.to_bytes()?;
-        if let Some(totals) = finished(&paths.out, plan)? {
-            return Ok(Opened::Complete(totals));
-        }
-        let file = open_locked(&paths.partial)?;
-        // Another process may have finished while we opened the file.
-        if let Some(totals) = finished(&paths.out, plan)? {
-            if file.metadata().is_ok_and(|data| data.len() == 0) {
-                _ = std::fs::remove_file(&paths.partial);
-            }
-            return Ok(Opened::Complete(totals));
-        }
-        let (writer, whole) = open_partial(&paths.partial, file, header, plan, &plan_bytes)?;
-        let mut journalled = read_journal(&paths.journal, header)?;
-        journalled.retain(|&number, _| number >= whole.next);
-        let journal = new_journal(&paths.journal, header, &plan_bytes, &mut journalled.values())?;
+        let mut run = SelfPlay::new(header, plan);
+        let (file, next, journalled) = match Ordered::open(out, header, plan.to_bytes()?, &mut run, false)? {
+            Found::Complete(totals) => return Ok(Opened::Complete(totals)),
+            Found::Open(file, next, journalled) => (file, next, journalled),
+        };
         let mut sink = Sink {
-            header: header.clone(),
-            plan_bytes,
             count: plan.count,
-            journal,
-            journal_synced: Instant::now(),
             waiting: BTreeMap::new(),
-            next: whole.next,
-            written: whole.totals,
+            next,
             numbers: plan.numbers(),
-            known: Arc::new(whole.known),
-            unused: whole.next - whole.totals.games,
+            known: Arc::new(run.known),
+            unused: next - file.written().games,
             unused_in_a_row: 0,
             nodes: 0,
             found: Totals::default(),
-            writer,
-            paths,
+            file,
         };
         for (number, record) in journalled {
             let opening_key = opening_key(&record)?;
             sink.waiting.insert(number, Some(Box::new(Played { record, opening_key, nodes: 0 })));
         }
         sink.drain()?;
-        sink.found = sink.written;
+        sink.found = sink.written();
         Ok(Opened::Run(Box::new(sink)))
     }
 
@@ -132,7 +104,7 @@ impl Sink {
             Finished::Repeated | Finished::OneSided => None,
             Finished::Game(played) => {
                 self.nodes += played.nodes;
-                self.journal_game(&played.record)?;
+                self.file.keep(&played.record)?;
                 Some(played)
             }
         };
@@ -154,7 +126,7 @@ impl Sink {
                     self.unused += 1;
                     self.unused_in_a_row += 1;
                     if self.unused_in_a_row >= MAX_UNUSED && self.count != Count::WholeBook {
-                        let (games, path) = (self.written.games, self.paths.partial.clone());
+                        let (games, path) = (self.written().games, self.paths().partial.clone());
                         return Err(SinkError::NoMoreOpenings { games, path });
                     }
                 }
@@ -164,52 +136,32 @@ impl Sink {
             return Ok(());
         }
         self.suspend()?;
-        let Totals { games, positions, .. } = self.written;
-        let (openings, unused, path) = (self.numbers, self.unused, self.paths.partial.clone());
+        let Totals { games, positions, .. } = self.written();
+        let (openings, unused, path) = (self.numbers, self.unused, self.paths().partial.clone());
         Err(SinkError::BookUsedUp { openings, games, positions, unused, path })
     }
 
     fn write(&mut self, mut game: GameRecord) -> Result<(), SinkError> {
         if let Count::Positions(wanted) = self.count {
-            let wanted = wanted - self.written.positions;
+            let wanted = wanted - self.written().positions;
             let surplus = game.plies.len().saturating_sub(usize::try_from(wanted).unwrap_or(usize::MAX));
             game.opening.extend(game.plies.drain(..surplus).map(|ply| ply.mv));
         }
-        let path = &self.paths.partial;
-        let ended_block =
-            self.writer.push(&game).map_err(|source| SinkError::Write { path: path.clone(), source })?;
-        add(&mut self.written, &game);
-        if ended_block {
-            self.writer.get_ref().sync_data().map_err(io_error(path, "sync"))?;
-            let mut waiting = self.waiting.values().flatten().map(|played| &played.record);
-            self.journal = new_journal(&self.paths.journal, &self.header, &self.plan_bytes, &mut waiting)?;
-        }
-        Ok(())
-    }
-
-    fn journal_game(&mut self, game: &GameRecord) -> Result<(), SinkError> {
-        let path = &self.paths.journal;
-        push_alone(&mut self.journal, game)
-            .map_err(|source| SinkError::Write { path: path.clone(), source })?;
-        if self.journal_synced.elapsed() >= JOURNAL_SYNC_INTERVAL {
-            self.journal.get_ref().sync_data().map_err(io_error(path, "sync"))?;
-            self.journal_synced = Instant::now();
-        }
-        Ok(())
+        self.file.write(&game, self.waiting.values().flatten().map(|played| &played.record))
     }
 
     /// Is everything there that the plan asks for?
     pub const fn is_complete(&self) -> bool {
         match self.count {
-            Count::Games(wanted) => self.written.games >= wanted,
-            Count::Positions(wanted) => self.written.positions >= wanted,
+            Count::Games(wanted) => self.written().games >= wanted,
+            Count::Positions(wanted) => self.written().positions >= wanted,
             Count::WholeBook => self.next >= self.numbers,
         }
     }
 
     /// Syncs what is there, for a run that stops before it is complete.
     pub fn suspend(&mut self) -> Result<(), SinkError> {
-        self.journal.get_ref().sync_data().map_err(io_error(&self.paths.journal, "sync"))
+        self.file.suspend()
     }
 
     /// Ends the file, calls `before_publishing` with the totals, and puts the file in its place.
@@ -217,7 +169,7 @@ impl Sink {
         self,
         before_publishing: impl FnOnce(Totals, &Paths) -> Result<(), E>,
     ) -> Result<Totals, E> {
-        put_in_place(self.writer, &self.paths, before_publishing)
+        self.file.publish(before_publishing)
     }
 
     /// The number written next.
@@ -229,7 +181,7 @@ impl Sink {
     pub fn limit(&self) -> u64 {
         let limit = match self.count {
             Count::Games(wanted) => wanted.saturating_add(self.unused),
-            Count::Positions(wanted) => self.enough_positions(wanted - self.written.positions),
+            Count::Positions(wanted) => self.enough_positions(wanted - self.written().positions),
             Count::WholeBook => self.numbers,
         };
         limit.min(self.numbers)
@@ -249,7 +201,7 @@ impl Sink {
 
     /// What is written, blocks unfinished included.
     pub const fn written(&self) -> Totals {
-        self.written
+        self.file.written()
     }
 
     /// What an interrupted run had left.
@@ -279,6 +231,6 @@ impl Sink {
 
     /// The files.
     pub const fn paths(&self) -> &Paths {
-        &self.paths
+        self.file.paths()
     }
 }
