@@ -1,10 +1,9 @@
 //! Optimisers against their formulas, and that every setting of training reaches the weights and survives a resume.
 
-use crate::support::{Runs, arch, batch, conduct};
-use std::path::Path;
+use crate::support::{Runs, arch, batch, conduct, trained};
 use tch::Tensor;
 use trainer::backend::cpu::kernel::KernelKind;
-use trainer::checkpoint::{self, Checkpoint};
+use trainer::checkpoint::Checkpoint;
 use trainer::config::{Config, OptimiserConfig, OptimiserKind, PerGroup, ScoreScale};
 use trainer::export::{BOUND, export};
 use trainer::loss::Loss;
@@ -152,13 +151,6 @@ fn start(runs: &Runs, name: &str, config: &str, stop_after: Option<u64>) -> Outc
     runs.start(name, config, stop_after).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The files of a run's newest checkpoint that hold numbers.
-fn numbers(run: &Path) -> [Vec<u8>; 3] {
-    let folder = checkpoint::locate(run).unwrap();
-    ["weights.safetensors", "optimiser.safetensors", "state.bin"]
-        .map(|name| std::fs::read(folder.join(name)).unwrap())
-}
-
 /// A line in place of a setting of [`CONFIG`], or in a table that it has or has not.
 fn with(table: &str, line: &str) -> String {
     let key = line.split(['=', ' ']).next().unwrap_or_default();
@@ -176,7 +168,7 @@ fn with(table: &str, line: &str) -> String {
 fn every_setting_of_training_reaches_the_weights() {
     let runs = Runs::of(20);
     start(&runs, "base", CONFIG, None);
-    let base = numbers(&runs.out("base"));
+    let base = trained(&runs.out("base"));
     let settings = [
         ("net", "factorised = false"),
         ("training", "seed = 4"),
@@ -216,7 +208,7 @@ fn every_setting_of_training_reaches_the_weights() {
     for (number, (table, line)) in settings.into_iter().enumerate() {
         let name = format!("run{number}");
         start(&runs, &name, &with(table, line), None);
-        let found = numbers(&runs.out(&name));
+        let found = trained(&runs.out(&name));
         // A cosine is a line at its middle, so three steps show λ's way only in other steps.
         let text = format!("{table}: {line}");
         let twin = seen.iter().find(|(_, numbers)| numbers[0] == found[0]).map(|(name, _)| name.clone());
@@ -241,7 +233,7 @@ fn a_ranger_with_everything_resumes_exactly() {
     for (name, stop) in [("ten", 10), ("twelve", 12)] {
         start(&runs, name, &config, Some(stop));
         let resumed = run::resume(&runs.out(name), conduct(None)).unwrap();
-        assert!(numbers(&runs.out(name)) == numbers(&runs.out("whole")), "{stop} and the rest are 20");
+        assert!(trained(&runs.out(name)) == trained(&runs.out("whole")), "{stop} and the rest are 20");
         assert_eq!(resumed.best.map(|best| best.step), whole.best.as_ref().map(|best| best.step));
     }
     let last = Checkpoint::read(&runs.out("ten")).unwrap();
@@ -276,7 +268,7 @@ fn a_plateau_ends_the_run_and_the_best_is_kept() {
     assert!(!halves.complete && !halves.plateau);
     let halves = run::resume(&runs.out("halves"), conduct(None)).unwrap();
     assert_eq!((halves.steps, halves.plateau), (8, true));
-    assert!(numbers(&runs.out("halves")) == numbers(&runs.out("whole")));
+    assert!(trained(&runs.out("halves")) == trained(&runs.out("whole")));
     // It is a checkpoint like any other.
     export(&best.checkpoint, &runs.out("best.nnue"), BOUND, nnue_format::net::Overwrite::No).unwrap();
     // Killed after its last checkpoint and before its result, the run knows that it is over.

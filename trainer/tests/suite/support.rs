@@ -160,14 +160,18 @@ pub(crate) fn relative(a: &[f32], b: &[f32]) -> f32 {
     difference / b.iter().map(|b| b.abs()).fold(1e-30, f32::max)
 }
 
-/// The files of a run's newest checkpoint that hold numbers, and what it wrote to be watched, without times.
-pub(crate) fn numbers(run: &Path) -> Vec<Vec<u8>> {
+/// The files of a run's newest checkpoint that training changes.
+pub(crate) fn trained(run: &Path) -> Vec<Vec<u8>> {
     let folder = trainer::checkpoint::locate(run).unwrap();
-    let mut files: Vec<Vec<u8>> =
-        ["weights.safetensors", "optimiser.safetensors", "state.bin", "positions.fen"]
-            .iter()
-            .map(|name| std::fs::read(folder.join(name)).unwrap())
-            .collect();
+    ["weights.safetensors", "optimiser.safetensors", "state.bin"]
+        .map(|name| std::fs::read(folder.join(name)).unwrap())
+        .to_vec()
+}
+
+/// The same, the positions beside them, and what the run wrote to be watched, without times.
+pub(crate) fn numbers(run: &Path) -> Vec<Vec<u8>> {
+    let mut files = trained(run);
+    files.push(std::fs::read(trainer::checkpoint::locate(run).unwrap().join("positions.fen")).unwrap());
     let mut rows = trainer::watch::read_curve(run).unwrap();
     for row in &mut rows {
         (row.positions_per_second, row.waiting, row.seconds) = (None, None, 0.0);

@@ -15,7 +15,6 @@ pub mod choose;
 pub mod compute;
 pub mod dense;
 pub mod driver;
-
 pub mod kernels;
 pub mod launch;
 mod library;
