@@ -10,6 +10,9 @@ pub struct LoopArgs {
     /// The recipe, TOML; see docs/loop.md and scripts/recipes.
     #[arg(value_name = "LOOP.toml")]
     pub recipe: PathBuf,
+    /// Play so many times the positions or games of the recipe, in a folder of its own (the recipe's, then -xFACTOR).
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub scale: f64,
     /// Print the steps of the next generation and do nothing.
     #[arg(long, conflicts_with = "status")]
     pub dry_run: bool,

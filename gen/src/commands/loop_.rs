@@ -12,7 +12,7 @@ use crate::generations::{
 
 /// Runs the verb.
 pub fn run(args: &LoopArgs) -> anyhow::Result<ExitCode> {
-    let recipe = Recipe::read(&args.recipe)?;
+    let recipe = Recipe::read(&args.recipe)?.scaled(args.scale)?;
     if args.status {
         let ladder = Ladder::of(&LoopJournal::peek(&recipe.whole.folder)?);
         show(args, &ladder, None)?;

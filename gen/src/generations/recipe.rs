@@ -273,6 +273,11 @@ pub enum RecipeError {
     },
 }
 
+/// A factor that a recipe cannot be scaled by: what was found, and what was expected.
+#[derive(Debug, thiserror::Error)]
+#[error("--scale {0}; expected {1}")]
+pub struct ScaleError(f64, &'static str);
+
 impl Recipe {
     /// Reads a recipe; paths in it become relative to where this program runs.
     ///
@@ -294,6 +299,29 @@ impl Recipe {
             expected,
         })?;
         Ok(recipe)
+    }
+
+    /// The same recipe with so many times the games, in a folder of its own beside the old one (`…-x0.1`); 1 changes nothing.
+    ///
+    /// # Errors
+    /// Where the factor is no number above 0, or nothing would be left to play.
+    pub fn scaled(mut self, factor: f64) -> Result<Recipe, ScaleError> {
+        if factor == 1.0 {
+            return Ok(self);
+        }
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(ScaleError(factor, "a number above 0, such as 0.1 or 10"));
+        }
+        for count in [&mut self.play.positions, &mut self.play.games].into_iter().flatten() {
+            *count = (*count as f64 * factor).round() as u64;
+            if *count == 0 {
+                return Err(ScaleError(factor, "a number that leaves something to play"));
+            }
+        }
+        let mut name = self.whole.folder.file_name().unwrap_or_default().to_owned();
+        name.push(format!("-x{factor}"));
+        self.whole.folder.set_file_name(name);
+        Ok(self)
     }
 
     /// `{recipe}` in words for children is the recipe's folder: they run in the loop's.

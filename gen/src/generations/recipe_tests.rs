@@ -59,3 +59,21 @@ fn the_folder_of_the_recipe_has_a_name_in_words() {
     let word = read(&text).expect("a recipe").play.args[1].clone();
     assert!(Path::new(&word).is_absolute() && word.ends_with("/book.epd"), "{word}");
 }
+
+#[test]
+fn a_recipe_is_made_smaller_and_larger_by_one_number() {
+    let recipe = read(SMALL).expect("a recipe");
+    let same = recipe.clone().scaled(1.0).expect("the same");
+    assert_eq!(same, recipe);
+    let tenth = recipe.clone().scaled(0.1).expect("a tenth");
+    assert_eq!((tenth.play.positions, tenth.play.games), (Some(1), None));
+    assert!(tenth.whole.folder.ends_with("run-x0.1"), "{:?}", tenth.whole.folder);
+    assert_eq!((&tenth.train, &tenth.contest), (&recipe.train, &recipe.contest));
+    let larger =
+        read(&SMALL.replace("positions = 10", "games = 4")).expect("a recipe").scaled(2.5).expect("larger");
+    assert_eq!((larger.play.positions, larger.play.games), (None, Some(10)));
+    for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 0.01] {
+        let error = recipe.clone().scaled(factor).expect_err("no factor").to_string();
+        assert!(error.contains("--scale") && error.contains("expected"), "{error}");
+    }
+}
