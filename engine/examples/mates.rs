@@ -8,16 +8,13 @@
 //! with `--whole` it goes on to its limit, so that a shorter mate claimed later shows. `--go-mate` asks for the mate as
 //! `go mate N` does. The exit status is 1 where a case is not as it should be.
 
-#[path = "../tests/mate_cases/mod.rs"]
-mod mate_cases;
-
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use engine::eval::EvalSource;
+use engine::examine::mates::{Case, MATES, cases, ends_in_mate, moves_to_mate};
 use engine::search::{Info, Limits, ScoreBound, Searcher};
-use mate_cases::{Case, MATES, cases, ends_in_mate, moves_to_mate};
 use xiangqi::Game;
 
 /// As protocols have it by default.

@@ -7,6 +7,7 @@
 pub mod bench;
 pub mod cli;
 pub mod eval;
+pub mod examine;
 pub mod numa;
 pub mod protocol;
 pub mod score_display;

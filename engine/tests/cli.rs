@@ -118,6 +118,32 @@ fn nets_are_made_checked_and_benched() {
 }
 
 #[test]
+fn nets_are_examined_beside_the_hand_crafted_evaluation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("random.nnue");
+    let file = path.to_str().expect("UTF-8");
+    assert_eq!(chuhe(&["net", "random", "--arch", "classic", "--seed", "7", "--out", file]).0, 0);
+    let small = ["--games", "1", "--endgame-nodes", "50", "--mate-nodes", "500", "--depth", "3"];
+    let words = |last: &[&'static str]| [&["net", "examine", file], &small[..], last].concat();
+    let (code, value) = json(&words(&["--json"]));
+    let columns = value["examined"].as_array().expect("a list");
+    assert_eq!((code, &value["sound"], columns.len()), (0, &Value::Bool(true), 2), "{value}");
+    let number = |column: usize, pointer: &str| {
+        columns[column].pointer(pointer).and_then(Value::as_f64).expect("a number")
+    };
+    // A random net knows nothing; the hand-crafted evaluation knows what wins.
+    assert!(number(1, "/endgames/told_apart_by_search") > 0.7, "{value}");
+    assert!(number(0, "/endgames/told_apart") < number(1, "/endgames/told_apart"), "{value}");
+    assert!(number(0, "/symmetry/mirror_mean") > 0.0);
+    assert!(number(1, "/mates/solved") > 0.0 && number(1, "/stability/positions") > 0.0);
+    assert_eq!(columns[1]["calibration"], Value::Null, "no records were given");
+    let (code, table, _) = chuhe(&words(&["--alone"]));
+    assert!(code == 0 && table.contains("told apart") && !table.contains("hand-crafted"), "{table}");
+    let (code, _, err) = chuhe(&["net", "examine", "none", "--data", file]);
+    assert!(code == 2 && err.contains("random.nnue"), "{err}");
+}
+
+#[test]
 fn backends_are_compared_in_one_run() {
     let random = ["--arch", "half-kp-hm 2x128-16-16-1 crelu", "--seed", "5", "--depth", "2", "--json"];
     let words = |first: &[&'static str]| [&["bench"], first, &random].concat();

@@ -1,14 +1,12 @@
 //! Mate problems: each is solved with its stated length by the ordinary search, its line ends in mate, and nothing
 //! shorter is claimed. `CHUHE_FULL=1` searches all of them far beyond the solution.
 
-mod mate_cases;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use engine::eval::EvalSource;
+use engine::examine::mates::{Case, MATES, ends_in_mate, moves_to_mate};
 use engine::search::{Limits, ScoreBound, SearchResult, Searcher};
-use mate_cases::{Case, MATES, ends_in_mate, moves_to_mate};
 use xiangqi::{Move, Score};
 
 /// Enough for every stated mate; most take a hundredth of it.
@@ -18,7 +16,7 @@ const NODES_WITHOUT: u64 = 15_000;
 const NODES_FULL: u64 = 2_000_000;
 
 fn cases() -> Vec<Case> {
-    mate_cases::cases(MATES).expect("mates.json")
+    engine::examine::mates::cases(MATES).expect("mates.json")
 }
 
 /// A line is as long as its mate and ends in it.

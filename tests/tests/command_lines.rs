@@ -19,6 +19,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
     ("chuhe-net-help", "chuhe", &["net", "--help"]),
     ("chuhe-net-random-help", "chuhe", &["net", "random", "--help"]),
     ("chuhe-net-verify-help", "chuhe", &["net", "verify", "--help"]),
+    ("chuhe-net-examine-help", "chuhe", &["net", "examine", "--help"]),
     ("chuhe-net-export-help", "chuhe", &["net", "export", "--help"]),
     ("chuhe-error-verb", "chuhe", &["nonsense"]),
     ("chuhe-error-fen", "chuhe", &["fen", "nonsense"]),

@@ -1,14 +1,12 @@
 //! A match as it was asked for, and made ready: nets and books read, players known.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::eval::EvalSource;
+use engine::eval::{EvalSource, SourceError, backend_named, load_net};
 use engine::search::{Limits, Searcher};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use xiangqi::Game;
 use xiangqi::judge::RuleSet;
 
@@ -115,13 +113,16 @@ pub enum PlanError {
         /// What is wrong.
         what: String,
     },
+    /// A net that cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// A book that cannot be used.
     #[error(transparent)]
     Book(#[from] BookError),
 }
 
 impl PlayerSpec {
-    /// Reads `hce`, `net:FILE` or a command. A command is split into words as a shell does, unless
+    /// Reads `hce`, `net:FILE` (`net:embedded` for the net in the program) or a command. A command is split into words as a shell does, unless
     /// the whole of it names a file (a path with blanks needs no quotes then).
     ///
     /// # Errors
@@ -255,10 +256,12 @@ fn make_ready(spec: &PlayerSpec) -> Result<Ready, PlanError> {
         PlayerSpec::Net(path) => {
             let wrong = |what: String| PlanError::Net { path: path.display().to_string(), what };
             let text = path.to_str().ok_or_else(|| wrong("its path is not UTF-8".to_owned()))?;
-            let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
-            let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-            let source = engine::net_source(text).map_err(|error| wrong(error.to_string()))?;
-            Ok(Ready::InProcess { name: spec.name(), source, digest: Some(digest) })
+            let loaded = load_net(text, backend_named("auto").map_err(SourceError::from)?)?;
+            let loaded = loaded.ok_or_else(|| {
+                wrong("it stands for no net; expected a file, or the player hce".to_owned())
+            })?;
+            let (source, digest) = (EvalSource::Net(loaded.net), Some(loaded.id.to_string()));
+            Ok(Ready::InProcess { name: spec.name(), source, digest })
         }
     }
 }

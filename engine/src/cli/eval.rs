@@ -1,6 +1,5 @@
 //! `chuhe eval`
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,13 +10,14 @@ use nnue_infer::EngineNet;
 use serde_json::json;
 
 use super::{FenOption, Show, position};
-use crate::eval::{EvalSource, Evaluation, backend_named, is_none, load_net};
+use crate::eval::embedded::DEFAULT;
+use crate::eval::{EvalSource, Evaluation, backend_named, load_net, read_net};
 
 /// Which net, on which backend: the same words for every verb.
 #[derive(Args, Clone)]
 pub(super) struct NetOptions {
-    /// Net file; none for the hand-crafted evaluation
-    #[arg(long, value_name = "FILE", default_value = "none")]
+    /// Net file; embedded for the net in the program, none for the hand-crafted evaluation
+    #[arg(long, value_name = "FILE", default_value = DEFAULT)]
     net: String,
     /// A net of random weights instead of a file: classic, default, or as in "half-ka-hm-ab 2x512-16-32-1 pairwise 16-stacks"
     #[arg(long, value_name = "NAME", conflicts_with = "net")]
@@ -52,11 +52,8 @@ impl NetOptions {
         if let Some(net) = self.random()? {
             return Ok(Some((net, None)));
         }
-        if is_none(&self.net) {
-            return Ok(None);
-        }
-        let (file, id) = nnue_format::net::read(Path::new(&self.net))?;
-        Ok(Some((file.net, Some(id.to_string()))))
+        let read = read_net(&self.net)?;
+        Ok(read.map(|read| (read.file.net, Some(read.id.to_string()))))
     }
 
     pub(super) fn choose(&self) -> anyhow::Result<Chosen> {

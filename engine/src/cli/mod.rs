@@ -5,6 +5,7 @@
 
 mod bench;
 mod eval;
+mod examine;
 mod games;
 mod judge;
 mod nets;
@@ -138,7 +139,8 @@ pub fn error_text(error: &anyhow::Error) -> String {
 
 fn protocol() -> anyhow::Result<ExitCode> {
     let out = crate::protocol::Output::new(std::io::stdout());
-    crate::protocol::run(std::io::stdin().lock(), out, crate::eval::EvalSource::Hce)?;
+    let session = crate::protocol::Session::new(out, crate::eval::embedded::DEFAULT)?;
+    crate::protocol::run(std::io::stdin().lock(), session)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,4 +1,4 @@
-//! `chuhe backends`, `chuhe net random`, `chuhe net verify`, `chuhe net export`
+//! `chuhe backends`, `chuhe net random`, `chuhe net verify`, `chuhe net export`; `chuhe net examine` is in `examine.rs`
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use nnue_format::net::{put_in_place, read};
+use nnue_format::net::put_in_place;
 use nnue_format::{Architecture, Description, Eval, NetFile, Overwrite, QuantisedNet, reference};
 use nnue_infer::{Backend, EngineNet, Evaluator};
 use rand_core::{Rng, SeedableRng};
@@ -15,7 +15,7 @@ use serde_json::json;
 use xiangqi::{Position, Score};
 
 use super::{CHECK_FAILED, Show};
-use crate::eval::load_net;
+use crate::eval::{NetBytes, load_net, read_net};
 
 /// Random games of a verification are so long at most, in plies.
 const VERIFY_GAME_PLIES: usize = 200;
@@ -40,6 +40,8 @@ pub(super) enum NetVerb {
     Random(RandomArguments),
     /// Check a net file, and that every backend of this CPU evaluates it as the reference does
     Verify(VerifyArguments),
+    /// Measure what a net knows, beside the hand-crafted evaluation: symmetry, endgames, mates, stability, calibration
+    Examine(super::examine::Arguments),
     /// Check a net file and write it to another place, whole or not at all
     Export(ExportArguments),
 }
@@ -64,8 +66,8 @@ pub(super) struct RandomArguments {
 
 #[derive(Args)]
 pub(super) struct VerifyArguments {
-    /// The net file
-    file: PathBuf,
+    /// The net file; embedded for the net in the program
+    file: String,
     /// How many positions of random games every backend evaluates
     #[arg(long, default_value_t = 1000)]
     positions: usize,
@@ -75,8 +77,8 @@ pub(super) struct VerifyArguments {
 
 #[derive(Args)]
 pub(super) struct ExportArguments {
-    /// The net file
-    file: PathBuf,
+    /// The net file; embedded for the net in the program
+    file: String,
     /// The file to write, or a folder: the file is named after the net's id then
     #[arg(long)]
     out: PathBuf,
@@ -91,6 +93,7 @@ pub(super) fn run(verb: &NetVerb) -> anyhow::Result<ExitCode> {
     match verb {
         NetVerb::Random(arguments) => random(arguments),
         NetVerb::Verify(arguments) => verify(arguments),
+        NetVerb::Examine(arguments) => super::examine::examine(arguments),
         NetVerb::Export(arguments) => export(arguments),
     }
 }
@@ -112,8 +115,8 @@ fn random(arguments: &RandomArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn export(arguments: &ExportArguments) -> anyhow::Result<ExitCode> {
-    let spec = arguments.file.to_string_lossy();
-    let Some(loaded) = load_net(&spec, Backend::best())? else {
+    let spec = &arguments.file;
+    let Some(loaded) = load_net(spec, Backend::best())? else {
         anyhow::bail!("{spec:?} stands for the hand-crafted evaluation, which is no net: nothing to export")
     };
     let (id, arch) = (loaded.id, loaded.net.arch());
@@ -130,15 +133,18 @@ fn export(arguments: &ExportArguments) -> anyhow::Result<ExitCode> {
 }
 
 fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
-    let path = arguments.file.display().to_string();
+    let path = &arguments.file;
     let refused = |error: String| -> anyhow::Result<ExitCode> {
         let no: [&str; 0] = [];
         let result = json!({ "ok": false, "id": null, "backends": no, "error": error });
         arguments.show.print(&result, || format!("{path}: {error}"))?;
         Ok(ExitCode::from(CHECK_FAILED))
     };
-    let (NetFile { net, .. }, id) = match read(&arguments.file) {
-        Ok(read) => read,
+    let NetBytes { file: NetFile { net, .. }, id, .. } = match read_net(path) {
+        Ok(Some(read)) => read,
+        Ok(None) => anyhow::bail!(
+            "{path:?} stands for the hand-crafted evaluation, which is no net: nothing to verify"
+        ),
         Err(error @ nnue_format::NetFileError::Io { .. }) => return Err(error.into()),
         Err(error) => return refused(error.to_string()),
     };

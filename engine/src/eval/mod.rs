@@ -1,5 +1,6 @@
 //! What a search evaluates positions with: the hand-crafted evaluation or a net.
 
+pub mod embedded;
 pub mod hce;
 mod source;
 
@@ -9,7 +10,9 @@ use nnue_infer::{EngineNet, Evaluator};
 use xiangqi::{PieceChange, Position};
 
 use hce::Hce;
-pub use source::{LoadedNet, SourceError, backend_named, is_none, load_net, net_source, source_on};
+pub use source::{
+    LoadedNet, NetBytes, SourceError, backend_named, is_none, load_net, net_source, read_net, source_on,
+};
 
 /// What a searcher evaluates with. Cheap to clone; shared between threads.
 #[derive(Clone, Default)]

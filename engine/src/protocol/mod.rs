@@ -28,7 +28,7 @@ pub use output::Output;
 pub use ranks::{FirstRank, MoveError};
 pub use session::SessionError;
 
-use crate::eval::EvalSource;
+use crate::eval::SourceError;
 use crate::ucci::Ucci;
 use crate::uci;
 use input::{Line, Lines};
@@ -55,9 +55,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that answers to `out`, evaluating by `source`.
-    pub fn new(out: Output, source: EvalSource) -> Session {
-        Session { core: Core::new(out, source), dialect: Dialect::Uci }
+    /// A session that answers to `out`, evaluating by the net that `net` names (see [`crate::eval::net_source`]).
+    ///
+    /// # Errors
+    /// Where there is no such net.
+    pub fn new(out: Output, net: &str) -> Result<Session, SourceError> {
+        Ok(Session { core: Core::new(out, net)?, dialect: Dialect::Uci })
     }
 
     /// Acts on a line. False when the session is over.
@@ -100,8 +103,7 @@ impl Session {
 ///
 /// # Errors
 /// Where input cannot be read; text that is not UTF-8 is no error.
-pub fn run(input: impl BufRead, out: Output, source: EvalSource) -> std::io::Result<()> {
-    let mut session = Session::new(out, source);
+pub fn run(input: impl BufRead, mut session: Session) -> std::io::Result<()> {
     let mut lines = Lines::new(input);
     loop {
         match lines.next_line()? {

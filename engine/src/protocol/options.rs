@@ -293,8 +293,8 @@ pub(crate) const ROWS: &[Row] = &{
             EvalFile,
             "EvalFile",
             "evalfile",
-            RowKind::Text { default: EMPTY },
-            "net file; empty for the hand-crafted evaluation",
+            RowKind::Text { default: EVAL_FILE },
+            "net file; none for the hand-crafted evaluation",
         ),
         row(
             Backend,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::protocol::values::{AUTO, EMPTY};
+use crate::protocol::values::{AUTO, EMPTY, EVAL_FILE};
 
 fn default_text(row: &Row) -> String {
     match row.kind {
@@ -107,7 +107,7 @@ fn nets_and_logs_are_left_to_the_session() {
     let mut options = Options::default();
     let net = |file: &str, backend: &str| Change::Net { file: file.into(), backend: backend.into() };
     assert_eq!(options.set(Names::Uci, "EvalFile", "a b.nnue"), Ok(net("a b.nnue", AUTO)));
-    assert_eq!(options.set(Names::Uci, "Backend", "scalar"), Ok(net(EMPTY, "scalar")));
+    assert_eq!(options.set(Names::Uci, "Backend", "scalar"), Ok(net(EVAL_FILE, "scalar")));
     assert_eq!(options.set(Names::Uci, "Debug Log File", EMPTY), Ok(Change::Log(String::new())));
     assert_eq!(options, Options::default(), "nothing is kept before it is known to work");
 }

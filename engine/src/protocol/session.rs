@@ -78,6 +78,17 @@ impl From<SourceError> for SessionError {
     }
 }
 
+/// A net file byte for byte.
+type FileBytes = Arc<Vec<u8>>;
+
+/// What a net's name and a backend's stand for, and the net file.
+fn source_and_file(net: &str, backend: &str) -> Result<(EvalSource, Option<FileBytes>), SourceError> {
+    Ok(match load_net(net, backend_named(backend)?)? {
+        Some(LoadedNet { net, bytes, .. }) => (EvalSource::Net(net), Some(bytes)),
+        None => (EvalSource::Hce, None),
+    })
+}
+
 /// The state of a conversation.
 pub(crate) struct Core {
     pub(crate) out: Output,
@@ -89,8 +100,8 @@ pub(crate) struct Core {
     numa: NumaPolicy,
     /// Where search threads run, in words.
     pub(crate) binding: String,
-    /// The net file in use, byte for byte.
-    pub(crate) net_file: Option<Arc<Vec<u8>>>,
+    /// The net file in use.
+    pub(crate) net_file: Option<FileBytes>,
     searcher: Option<Searcher>,
     running: Option<Running>,
     /// Perft, bench or speedtest, begun and perhaps not yet done.
@@ -103,16 +114,21 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub(crate) fn new(out: Output, source: EvalSource) -> Core {
+    /// A conversation about nothing yet, evaluating by the net that `net` names.
+    ///
+    /// # Errors
+    /// Where there is no such net.
+    pub(crate) fn new(out: Output, net: &str) -> Result<Core, SourceError> {
         let hash_mib = HASH_MIB as usize;
-        let options = Options::default();
+        let options = Options { eval_file: net.to_owned(), ..Options::default() };
+        let (source, net_file) = source_and_file(net, &options.backend)?;
         let mut searcher = Searcher::new(hash_mib, source.clone());
         searcher.set_rules(options.judge());
         let view = searcher.table_view();
         let binding = searcher.binding().to_string();
         // Weak play shall vary from day to day; the clock is all the chance there is.
         let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
-        Core {
+        Ok(Core {
             out,
             options,
             game: Game::new(Position::start()),
@@ -121,14 +137,14 @@ impl Core {
             hash_mib,
             numa: NumaPolicy::default(),
             binding,
-            net_file: None,
+            net_file,
             searcher: Some(searcher),
             running: None,
             errand: None,
             view,
             seed,
             complain: crate::uci::complain,
-        }
+        })
     }
 
     /// Is a search running that has not answered yet?
@@ -312,11 +328,7 @@ impl Core {
     }
 
     fn load(&mut self, file: String, backend: String) -> Result<(), SessionError> {
-        let loaded = load_net(&file, backend_named(&backend).map_err(SourceError::from)?)?;
-        let (source, bytes) = match loaded {
-            Some(LoadedNet { net, bytes, .. }) => (EvalSource::Net(net), Some(bytes)),
-            None => (EvalSource::Hce, None),
-        };
+        let (source, bytes) = source_and_file(&file, &backend)?;
         (self.options.eval_file, self.options.backend) = (file, backend);
         (self.source, self.net_file) = (source.clone(), bytes);
         if let Some(searcher) = self.idle() {

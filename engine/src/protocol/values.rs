@@ -6,6 +6,7 @@ use xiangqi::judge::{DrawRule, RuleSet, Rules};
 
 use super::options::{Change, Names, OptionError, OptionId};
 use super::ranks::FirstRank;
+use crate::eval::embedded::EMBEDDED;
 use crate::score_display::ScoreType;
 use crate::search::{MAX_HASH_MIB, MAX_THREADS, Skill};
 
@@ -31,6 +32,11 @@ pub(crate) const MOST_MATE_THREAT_MOVES: u32 = 10;
 pub(crate) const LIMIT_PLIES: u32 = xiangqi::judge::NATURAL_LIMIT_PLIES as u32;
 /// How GUIs write "no text".
 pub(crate) const EMPTY: &str = "<empty>";
+/// What is evaluated with when nobody sets it: the net in the program, if there is one.
+pub(crate) const EVAL_FILE: &str = match EMBEDDED {
+    Some(net) => net.name,
+    None => EMPTY,
+};
 /// "Choose yourself".
 pub(crate) const AUTO: &str = "auto";
 /// Skill levels are searched with in hundredths.
@@ -136,7 +142,7 @@ impl Default for Options {
             sixty_move_plies: xiangqi::judge::NATURAL_LIMIT_PLIES,
             score_type: ScoreType::Elo,
             bounds: true,
-            eval_file: EMPTY.to_owned(),
+            eval_file: EVAL_FILE.to_owned(),
             backend: AUTO.to_owned(),
             first_rank: FirstRank::Zero,
             // A GUI that is told of the option goes over to milliseconds, says the text of UCCI, whether it sets it or not.

@@ -1,6 +1,7 @@
 //! The arguments of `bench`.
 
 use clap::Args;
+use engine::eval::embedded::DEFAULT;
 
 /// Arguments of `bench`.
 #[derive(Debug, Args)]
@@ -20,8 +21,8 @@ pub struct BenchArgs {
     /// The run's seed.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// The net that evaluates, or "none" for the hand-crafted evaluation.
-    #[arg(long, value_name = "FILE|none", default_value = "none")]
+    /// The net that evaluates: a file, "embedded" for the one in the program, or "none" for the hand-crafted evaluation.
+    #[arg(long, value_name = "FILE|none", default_value = DEFAULT)]
     pub net: String,
     /// Table of each searcher, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 8)]

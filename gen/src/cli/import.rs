@@ -40,7 +40,7 @@ pub struct ImportArgs {
     /// Search each recorded position with so many nodes for its score; without it records have moves alone.
     #[arg(long, value_name = "N")]
     pub nodes: Option<u64>,
-    /// The net that evaluates, or "none" for the hand-crafted evaluation.
+    /// The net that evaluates: a file, "embedded" for the one in the program, or "none" for the hand-crafted evaluation.
     #[arg(long, value_name = "FILE|none", requires = "nodes")]
     pub net: Option<String>,
     /// Table of each searcher, in MiB.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use engine::eval::embedded::DEFAULT;
 
 /// Arguments of `play`.
 #[derive(Debug, Args)]
@@ -35,8 +36,8 @@ pub struct PlayArgs {
     /// cannot be checked by searching again.
     #[arg(long, value_name = "MS", help_heading = "Search")]
     pub movetime: Option<u64>,
-    /// The net that evaluates, or "none" for the hand-crafted evaluation.
-    #[arg(long, value_name = "FILE|none", default_value = "none", help_heading = "Search")]
+    /// The net that evaluates: a file, "embedded" for the one in the program, or "none" for the hand-crafted evaluation.
+    #[arg(long, value_name = "FILE|none", default_value = DEFAULT, help_heading = "Search")]
     pub net: String,
     /// Table of each searcher, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 8, help_heading = "Search")]

@@ -18,7 +18,7 @@ pub struct RescoreArgs {
     /// Replace output files that are there.
     #[arg(long)]
     pub force: bool,
-    /// Score with our own search: a net, or "none" for the hand-crafted evaluation.
+    /// Score with our own search: a net ("embedded" for the one in the program), or "none" for the hand-crafted evaluation.
     #[arg(long, value_name = "FILE|none", group = "by")]
     pub net: Option<String>,
     /// Score with a UCI or UCCI engine: its command.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use engine::eval::embedded::DEFAULT;
 
 use super::RunArgs;
 
@@ -23,8 +24,8 @@ pub struct ValidateArgs {
     /// Nodes of these searches; without it those of the file's plan.
     #[arg(long, value_name = "N", requires = "search")]
     pub nodes: Option<u64>,
-    /// The net of the games, or "none" for the hand-crafted evaluation.
-    #[arg(long, value_name = "FILE|none", default_value = "none")]
+    /// The net of the games: a file, "embedded" for the one in the program, or "none" for the hand-crafted evaluation.
+    #[arg(long, value_name = "FILE|none", default_value = DEFAULT)]
     pub net: String,
     /// Which games and positions are sampled.
     #[arg(long, value_name = "S", default_value_t = 1)]

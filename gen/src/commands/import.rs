@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, anyhow, bail};
+use engine::eval::embedded::DEFAULT;
 use game_files::pgn::Notation;
 use game_files::{Format, dhtmlxq, pgn, xqf};
 use nnue_format::record::Header;
@@ -194,7 +195,7 @@ impl Job {
         stop: &Arc<AtomicBool>,
         tally: &mut Tally,
     ) -> anyhow::Result<(File, Value)> {
-        let (source, net) = load_net(args.net.as_deref().unwrap_or("none"))?;
+        let (source, net) = load_net(args.net.as_deref().unwrap_or(DEFAULT))?;
         let plan = self.plan(args, net)?;
         let bytes = plan.to_bytes()?;
         let run_id = run_id(&bytes);

@@ -10,7 +10,8 @@ use anyhow::{Context, bail};
 use arena::external::{EngineSpec, Waits};
 use arena::limit::Limit;
 use arena::plan::PlayerSpec;
-use engine::eval::EvalSource;
+use engine::eval::embedded::DEFAULT;
+use engine::eval::{EvalSource, is_none};
 use nnue_format::record::{Header, Totals};
 use serde_json::{Value, json};
 
@@ -114,7 +115,7 @@ pub fn run(args: &RescoreArgs) -> anyhow::Result<ExitCode> {
 
 fn ready(args: &RescoreArgs) -> anyhow::Result<Ready> {
     let Some(command) = &args.engine else {
-        let (source, id) = load_net(args.net.as_deref().unwrap_or("none"))?;
+        let (source, id) = load_net(args.net.as_deref().unwrap_or(DEFAULT))?;
         return Ok(Ready::Own(source, id));
     };
     let PlayerSpec::Engine(spec) = PlayerSpec::parse(command)? else {
@@ -183,10 +184,11 @@ fn new_scorer(args: &RescoreArgs, ready: &Ready, sources: &Sources, stop: &Arc<A
 }
 
 fn say_plan(args: &RescoreArgs, sources: &Sources, threads: usize, found: Totals) {
-    let by = match (&args.engine, &args.net) {
-        (Some(command), _) => command.clone(),
-        (None, Some(net)) if net != "none" => net.clone(),
-        _ => "the hand-crafted evaluation".to_owned(),
+    let net = args.net.as_deref().unwrap_or(DEFAULT);
+    let by = match &args.engine {
+        Some(command) => command.clone(),
+        None if is_none(net) => "the hand-crafted evaluation".to_owned(),
+        None => net.to_owned(),
     };
     let limit = match (args.nodes, args.depth) {
         (Some(nodes), _) => format!("{nodes} nodes"),

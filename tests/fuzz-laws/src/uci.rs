@@ -1,7 +1,6 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::eval::EvalSource;
 use engine::protocol::{Output, Session};
 
 /// Lines and `go`s of one session that are acted on: a search takes about a millisecond in a fuzzing build.
@@ -31,7 +30,7 @@ impl Write for Sink {
 /// is still there afterwards.
 pub fn uci(data: &[u8]) {
     let sink = Sink::default();
-    let mut session = Session::new(Output::new(sink.clone()), EvalSource::default());
+    let mut session = Session::new(Output::new(sink.clone()), "none").expect("it needs no net");
     session.handle("setoption name Hash value 1");
     let text = String::from_utf8_lossy(data);
     let mut searches = 0;

@@ -1,0 +1,86 @@
+//! Does a score depend on what it must not, or should not, depend on?
+
+use serde::Serialize;
+use xiangqi::{Piece, Position, Setup, Square};
+
+use super::{Static, mean};
+
+/// What exchanging colours, and left and right, does to scores.
+#[derive(Clone, Debug, Serialize)]
+pub struct Symmetry {
+    /// Positions looked at.
+    pub positions: usize,
+    /// Positions whose score changes when colours are exchanged and the board is turned: no evaluation may do that.
+    pub colour_differences: usize,
+    /// Mean change when left and right are exchanged, in centipawns: how much is learnt twice and differently. Sets of
+    /// mirrored features make none.
+    pub mirror_mean: f64,
+    /// The greatest such change, in centipawns.
+    pub mirror_worst: i32,
+}
+
+impl Symmetry {
+    pub(super) fn of(judge: &mut Static, positions: &[Position]) -> Symmetry {
+        let mut colour_differences = 0;
+        let mut changes = Vec::with_capacity(positions.len());
+        for pos in positions {
+            let score = judge.score(pos);
+            let exchanged = moved(pos, Square::flip_rank, |piece| Piece::new(!piece.color(), piece.kind()));
+            colour_differences += usize::from(exchanged.is_some_and(|other| judge.score(&other) != score));
+            if let Some(mirrored) = moved(pos, Square::mirror_file, |piece| piece) {
+                changes.push((judge.score(&mirrored) - score).abs());
+            }
+        }
+        Symmetry {
+            positions: positions.len(),
+            colour_differences,
+            mirror_mean: mean(changes.iter().map(|&change| f64::from(change))),
+            mirror_worst: changes.into_iter().max().unwrap_or(0),
+        }
+    }
+}
+
+/// The position with every piece changed and on another square; the side to move goes with its pieces.
+fn moved(
+    pos: &Position,
+    place: impl Fn(Square) -> Square,
+    change: impl Fn(Piece) -> Piece,
+) -> Option<Position> {
+    let setup = pos.to_setup();
+    let mut other = Setup { board: [None; Square::COUNT], ..setup.clone() };
+    for square in Square::all() {
+        other.board[place(square).index()] = setup.board[square.index()].map(&change);
+    }
+    let king = Piece::new(setup.side_to_move, xiangqi::PieceKind::King);
+    other.side_to_move = change(king).color();
+    Position::try_from_setup(&other).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use nnue_format::QuantisedNet;
+    use nnue_infer::{Backend, EngineNet};
+
+    use super::*;
+    use crate::bench::POSITIONS;
+    use crate::eval::EvalSource;
+
+    fn symmetry(arch: &str) -> Symmetry {
+        let net = QuantisedNet::random(&arch.parse().unwrap(), 3);
+        let net = Arc::new(EngineNet::new(&net, Backend::best()).unwrap());
+        let positions: Vec<Position> = POSITIONS.iter().map(|fen| Position::from_fen(fen).unwrap()).collect();
+        Symmetry::of(&mut Static::new(&EvalSource::Net(net)), &positions)
+    }
+
+    /// Features without mirroring tell left from right, those with it do not; colours nobody does.
+    #[test]
+    fn features_are_as_symmetric_as_they_say() {
+        let plain = symmetry("classic");
+        assert_eq!((plain.positions, plain.colour_differences), (POSITIONS.len(), 0));
+        assert!(plain.mirror_mean > 1.0 && plain.mirror_worst > 1, "{plain:?}");
+        let mirrored = symmetry("half-ka-hm-ab 2x128-16-32-1 pairwise 16-stacks psqt");
+        assert_eq!((mirrored.colour_differences, mirrored.mirror_worst), (0, 0), "{mirrored:?}");
+    }
+}
