@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use xiangqi::judge::{self, GameResult, Rules};
-use xiangqi::{Color, Game, Position, Score};
+use xiangqi::{Color, Game, Position};
 
 use super::{HASH_MIB, Plan, Progress, Static, mean};
 use crate::eval::EvalSource;
@@ -123,37 +123,38 @@ impl Endgames {
         let mut judge = Static::new(source);
         let mut searcher = Searcher::new(HASH_MIB, source.clone());
         let mut by_material: BTreeMap<String, Tally> = BTreeMap::new();
-        // Scores without and with search, of the won and of the drawn.
-        let mut scores: [Vec<[i32; 2]>; 2] = [Vec::new(), Vec::new()];
+        let (mut won, mut drawn) = (Vec::new(), Vec::new());
         for (number, case) in cases.iter().enumerate() {
             progress("endgames", number, cases.len());
             searcher.new_game();
             let game = Game::new(case.position.clone());
-            let searched = searcher.search(&game, &Limits::nodes(plan.endgame_nodes), &mut |_| {}).score;
+            let found = searcher.search(&game, &Limits::nodes(plan.endgame_nodes), &mut |_| {});
+            let clamped = |score: i32| score.clamp(-MOST, MOST);
+            let scores =
+                Scores { at_once: clamped(judge.score(&case.position)), searched: clamped(found.score.0) };
             let loser = played_out(&mut searcher, game, plan.endgame_nodes);
             let tally = by_material.entry(case.material.clone()).or_default();
             match case.verdict {
                 Verdict::Win => {
                     tally.won += 1;
                     tally.converted += usize::from(loser == Some(Color::Black));
+                    won.push(scores);
                 }
                 Verdict::Draw => {
                     tally.drawn += 1;
                     tally.spoilt += usize::from(loser.is_some());
+                    drawn.push(scores);
                 }
             }
-            let seen = [Score(judge.score(&case.position)), searched].map(|score| score.0.clamp(-MOST, MOST));
-            scores[usize::from(case.verdict == Verdict::Draw)].push(seen);
         }
-        let [won, drawn] = &scores;
         let total = |field: fn(&Tally) -> usize| by_material.values().map(field).sum();
         Endgames {
             won: won.len(),
             drawn: drawn.len(),
-            told_apart: told_apart(won, drawn, 0),
-            told_apart_by_search: told_apart(won, drawn, 1),
-            won_score: mean(won.iter().map(|scores| f64::from(scores[0]))),
-            drawn_score: mean(drawn.iter().map(|scores| f64::from(scores[0].abs()))),
+            told_apart: told_apart(&won, &drawn, |scores| scores.at_once),
+            told_apart_by_search: told_apart(&won, &drawn, |scores| scores.searched),
+            won_score: mean(won.iter().map(|scores| f64::from(scores.at_once))),
+            drawn_score: mean(drawn.iter().map(|scores| f64::from(scores.at_once.abs()))),
             converted: total(|tally| tally.converted),
             spoilt: total(|tally| tally.spoilt),
             by_material,
@@ -161,12 +162,17 @@ impl Endgames {
     }
 }
 
+/// The scores of a case for Red, in centipawns.
+#[derive(Clone, Copy)]
+struct Scores {
+    at_once: i32,
+    searched: i32,
+}
+
 /// The share of pairs of a won and a drawn case in which the won one has the better score; equal ones count half.
-fn told_apart(won: &[[i32; 2]], drawn: &[[i32; 2]], which: usize) -> f64 {
-    let halves = |won: i32, drawn: i32| 1.0 + f64::from((won - drawn).signum());
-    let all =
-        won.iter().flat_map(|won| drawn.iter().map(move |drawn| halves(won[which], drawn[which]) / 2.0));
-    mean(all)
+fn told_apart(won: &[Scores], drawn: &[Scores], score: fn(&Scores) -> i32) -> f64 {
+    let share = |won: &Scores, drawn: &Scores| 0.5 + 0.5 * f64::from((score(won) - score(drawn)).signum());
+    mean(won.iter().flat_map(|won| drawn.iter().map(move |drawn| share(won, drawn))))
 }
 
 /// Plays a game to its end, both sides by the same searcher; who has lost?
@@ -186,44 +192,46 @@ fn played_out(searcher: &mut Searcher, mut game: Game, nodes: u64) -> Option<Col
 
 #[cfg(test)]
 mod tests {
+    use xiangqi::PieceKind;
+
     use super::*;
 
     #[test]
     fn every_case_can_be_read_and_has_its_material() {
         let cases = cases();
         for case in &cases {
-            let side = |color: Color| {
-                let mut letters: Vec<char> = xiangqi::PieceKind::ALL
-                    .into_iter()
-                    .flat_map(|kind| {
-                        std::iter::repeat_n(kind.letter(), case.position.pieces(color, kind).count() as usize)
-                    })
-                    .collect();
-                letters.sort_unstable();
-                letters
+            let on_board = |color: Color| {
+                let letters = PieceKind::ALL.into_iter().flat_map(|kind| {
+                    let count = case.position.pieces(color, kind).count() as usize;
+                    std::iter::repeat_n(kind.letter().to_ascii_uppercase(), count)
+                });
+                sorted(letters)
             };
-            let named = |text: &str| {
-                let mut letters: Vec<char> = text.chars().map(|c| c.to_ascii_lowercase()).collect();
-                letters.sort_unstable();
-                letters
-            };
-            let lower =
-                |letters: Vec<char>| letters.into_iter().map(|c| c.to_ascii_lowercase()).collect::<Vec<_>>();
             let (red, black) = case.material.split_once('-').expect("two sides");
-            assert_eq!(lower(side(Color::Red)), named(red), "{}", case.id);
-            assert_eq!(lower(side(Color::Black)), named(black), "{}", case.id);
+            assert_eq!(on_board(Color::Red), sorted(red.chars()), "{}", case.id);
+            assert_eq!(on_board(Color::Black), sorted(black.chars()), "{}", case.id);
             assert_eq!(case.position.side_to_move(), Color::Red, "{}", case.id);
             assert_eq!(case.plies.is_some(), case.verdict == Verdict::Win, "{}", case.id);
             assert_eq!(cases.iter().filter(|other| other.id == case.id).count(), 1, "{}", case.id);
         }
     }
 
+    fn sorted(letters: impl Iterator<Item = char>) -> Vec<char> {
+        let mut letters: Vec<char> = letters.collect();
+        letters.sort_unstable();
+        letters
+    }
+
     #[test]
     fn pairs_are_counted() {
-        let scores = |all: &[i32]| all.iter().map(|&score| [score, 0]).collect::<Vec<_>>();
-        assert_eq!(told_apart(&scores(&[10, 20]), &scores(&[5, 0]), 0), 1.0);
-        assert_eq!(told_apart(&scores(&[10, 0]), &scores(&[5, 5]), 0), 0.5);
-        assert_eq!(told_apart(&scores(&[7]), &scores(&[7]), 0), 0.5);
+        let share = |won: &[i32], drawn: &[i32]| {
+            let scores =
+                |all: &[i32]| all.iter().map(|&at_once| Scores { at_once, searched: 0 }).collect::<Vec<_>>();
+            told_apart(&scores(won), &scores(drawn), |scores| scores.at_once)
+        };
+        assert_eq!(share(&[10, 20], &[5, 0]), 1.0);
+        assert_eq!(share(&[10, 0], &[5, 5]), 0.5);
+        assert_eq!(share(&[7], &[7]), 0.5);
     }
 
     /// A bare king loses to a rook, and a bare cannon wins nothing.
