@@ -17,12 +17,29 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::record::PairRecord;
+
+/// A run that was killed while it started an engine leaves a process that holds its files until it has become the engine.
+const STARTING: Duration = Duration::from_secs(1);
+/// Between two tries to lock.
+const TRY_EVERY: Duration = Duration::from_millis(20);
+
+/// Locks a journal for this process.
+fn locked(file: &File) -> Result<(), TryLockError> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < STARTING => std::thread::sleep(TRY_EVERY),
+            other => return other,
+        }
+    }
+}
 
 /// What a journal holds of each pair.
 pub trait Entry: Serialize + DeserializeOwned {
@@ -111,7 +128,7 @@ impl<E: Entry> Journal<E> {
             .truncate(false)
             .open(path)
             .map_err(io_error)?;
-        match file.try_lock() {
+        match locked(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { path: shown }),
             Err(TryLockError::Error(source)) => return Err(io_error(source)),
