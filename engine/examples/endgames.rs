@@ -16,14 +16,14 @@ mod endgame_tables;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-use endgame_tables::{Material, Solver, Table, random_position, swapped};
+use endgame_tables::{Material, Solver, Table, is_quiet, random_position, swapped};
 use engine::eval::EvalSource;
 use engine::examine::mates::ends_in_mate;
 use engine::search::{Limits, Searcher};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
-use xiangqi::{Game, Position};
+use xiangqi::Game;
 
 /// A verdict with a smaller share of a material's quiet positions than this is an exception, not a case.
 const LEAST_SHARE: f64 = 0.02;
@@ -151,14 +151,4 @@ fn by_search(name: &str, material: &Material, nodes: u64, plan: &Plan) {
         println!("{case}");
     }
     eprintln!("{name}: {taken} mates in {searched} searches of {nodes} nodes");
-}
-
-fn is_quiet(pos: &Position) -> bool {
-    let captures = |pos: &Position| pos.legal_moves().iter().any(|mv| pos.piece_on(mv.to()).is_some());
-    if pos.in_check() || captures(pos) {
-        return false;
-    }
-    let mut passed = pos.clone();
-    passed.make_null();
-    !captures(&passed)
 }

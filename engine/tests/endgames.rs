@@ -3,9 +3,9 @@
 
 mod endgame_tables;
 
-use endgame_tables::{Material, Solver, swapped};
+use endgame_tables::{Material, Solver, is_quiet, swapped};
 use engine::examine::endgames::{Proof, Verdict, cases};
-use xiangqi::{Color, Position};
+use xiangqi::Color;
 
 /// Positions of a table that has no more numbers than this are checked in the ordinary tests.
 const SMALL: usize = 200_000;
@@ -21,15 +21,6 @@ fn won_share(solver: &mut Solver, red: &str, black: &str) -> f64 {
     }
     assert!(all > 1000, "{red}-{black}: {all} quiet positions");
     f64::from(won) / f64::from(all)
-}
-
-fn is_quiet(pos: &Position) -> bool {
-    let captures = |pos: &Position| pos.legal_moves().iter().any(|mv| pos.piece_on(mv.to()).is_some());
-    let mut passed = pos.clone();
-    !pos.in_check() && !captures(pos) && {
-        passed.make_null();
-        !captures(&passed)
-    }
 }
 
 /// `tests/data/vectors/endgame_material.json`, EM01, EM02, EM10, EM16, EM25: one piece against the bare king.

@@ -1,18 +1,10 @@
 //! The hand-crafted evaluation does not know colours or wings, and is kept up to date exactly.
 
 use engine::eval::hce;
-use engine::protocol::flipped;
+use engine::protocol::{flipped, mirrored};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use xiangqi::{Position, Setup, Square};
-
-fn mirrored(setup: &Setup) -> Setup {
-    let mut other = setup.clone();
-    for square in Square::all() {
-        other.board[square.mirror_file().index()] = setup.board[square.index()];
-    }
-    other
-}
+use xiangqi::{Position, Setup};
 
 fn value(setup: &Setup) -> i32 {
     let pos = Position::try_from_setup(setup).expect("a mirrored position is one");

@@ -1,9 +1,10 @@
 //! Does a score depend on what it must not, or should not, depend on?
 
 use serde::Serialize;
-use xiangqi::{Piece, Position, Setup, Square};
+use xiangqi::Position;
 
 use super::{Static, mean};
+use crate::protocol::{flipped, mirrored};
 
 /// What exchanging colours, and left and right, does to scores.
 #[derive(Clone, Debug, Serialize)]
@@ -24,10 +25,12 @@ impl Symmetry {
         let mut colour_differences = 0;
         let mut changes = Vec::with_capacity(positions.len());
         for pos in positions {
-            let score = judge.score(pos);
-            let exchanged = moved(pos, Square::flip_rank, |piece| Piece::new(!piece.color(), piece.kind()));
-            colour_differences += usize::from(exchanged.is_some_and(|other| judge.score(&other) != score));
-            if let Some(mirrored) = moved(pos, Square::mirror_file, |piece| piece) {
+            let (score, setup) = (judge.score(pos), pos.to_setup());
+            // Both are positions wherever the first is one.
+            if let Ok(exchanged) = Position::try_from_setup(&flipped(&setup)) {
+                colour_differences += usize::from(judge.score(&exchanged) != score);
+            }
+            if let Ok(mirrored) = Position::try_from_setup(&mirrored(&setup)) {
                 changes.push((judge.score(&mirrored) - score).abs());
             }
         }
@@ -38,22 +41,6 @@ impl Symmetry {
             mirror_worst: changes.into_iter().max().unwrap_or(0),
         }
     }
-}
-
-/// The position with every piece changed and on another square; the side to move goes with its pieces.
-fn moved(
-    pos: &Position,
-    place: impl Fn(Square) -> Square,
-    change: impl Fn(Piece) -> Piece,
-) -> Option<Position> {
-    let setup = pos.to_setup();
-    let mut other = Setup { board: [None; Square::COUNT], ..setup.clone() };
-    for square in Square::all() {
-        other.board[place(square).index()] = setup.board[square.index()].map(&change);
-    }
-    let king = Piece::new(setup.side_to_move, xiangqi::PieceKind::King);
-    other.side_to_move = change(king).color();
-    Position::try_from_setup(&other).ok()
 }
 
 #[cfg(test)]

@@ -103,3 +103,12 @@ pub fn flipped(setup: &Setup) -> Setup {
     other.side_to_move = !setup.side_to_move;
     other
 }
+
+/// The same position seen in a mirror, left and right changed.
+pub fn mirrored(setup: &Setup) -> Setup {
+    let mut other = setup.clone();
+    for square in xiangqi::Square::all() {
+        other.board[square.mirror_file().index()] = setup.board[square.index()];
+    }
+    other
+}

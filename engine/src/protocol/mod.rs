@@ -22,7 +22,7 @@ pub(crate) mod values;
 
 use std::io::BufRead;
 
-pub use board::{BoardError, GameError, GameText, flipped, game_from};
+pub use board::{BoardError, GameError, GameText, flipped, game_from, mirrored};
 pub use options::{Names, OptionError, describe};
 pub use output::Output;
 pub use ranks::{FirstRank, MoveError};

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use engine::protocol::flipped;
 use xiangqi::{Color, Move, Piece, PieceKind, Position, Setup, Square};
 
 /// Not won, as far as is known.
@@ -252,11 +253,16 @@ pub(crate) fn random_position(material: &Material, mut chance: impl FnMut() -> u
 
 /// The position with colours exchanged, turned round.
 pub(crate) fn swapped(pos: &Position) -> Position {
-    let setup = pos.to_setup();
-    let mut other = Setup { side_to_move: !setup.side_to_move, ..Setup::empty() };
-    for square in Square::all() {
-        let piece = setup.board[square.index()];
-        other.board[square.flip_rank().index()] = piece.map(|piece| Piece::new(!piece.color(), piece.kind()));
+    Position::try_from_setup(&flipped(&pos.to_setup())).expect("a position stays one with colours exchanged")
+}
+
+/// No check, and no capture for either side.
+pub(crate) fn is_quiet(pos: &Position) -> bool {
+    let captures = |pos: &Position| pos.legal_moves().iter().any(|mv| pos.piece_on(mv.to()).is_some());
+    if pos.in_check() || captures(pos) {
+        return false;
     }
-    Position::try_from_setup(&other).expect("a position stays one with colours exchanged")
+    let mut passed = pos.clone();
+    passed.make_null();
+    !captures(&passed)
 }
