@@ -58,19 +58,15 @@ pub(super) fn examine(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     // Every file is read before the first minute of work.
     let sources = specs.iter().map(|spec| net_source(spec)).collect::<Result<Vec<EvalSource>, _>>()?;
-    let mut found = Vec::new();
-    for (spec, source) in specs.iter().zip(&sources) {
-        let examination = run(source, &plan, &mut |part, done, all| progress(spec, part, done, all))?;
-        found.push((title(spec), examination));
-    }
+    let found =
+        run(&sources, &plan, &mut |number, part, done, all| progress(specs[number], part, done, all))?;
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[K");
     }
-    let sound = found.iter().all(|(_, examination)| examination.is_sound());
-    let titles: Vec<String> = found.iter().map(|(title, _)| title.clone()).collect();
-    let columns: Vec<&Examination> = found.iter().map(|(_, examination)| examination).collect();
-    let result = json!({ "sound": sound, "examined": columns });
-    arguments.show.print(&result, || table(&titles, &columns))?;
+    let sound = found.iter().all(Examination::is_sound);
+    let titles: Vec<String> = specs.iter().map(|spec| title(spec)).collect();
+    let result = json!({ "sound": sound, "examined": found });
+    arguments.show.print(&result, || table(&titles, &found))?;
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::from(CHECK_FAILED) })
 }
 

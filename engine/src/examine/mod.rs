@@ -85,7 +85,7 @@ impl Examination {
 }
 
 /// Where an examination is: part, done, of how many.
-pub type Progress<'a> = &'a mut dyn FnMut(&str, usize, usize);
+type Progress<'a> = &'a mut dyn FnMut(&str, usize, usize);
 
 /// A file of records that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -100,20 +100,37 @@ fn open(path: &Path) -> Result<Reader<File>, DataError> {
     Reader::open(path).map_err(|source| DataError { path: path.into(), source })
 }
 
-/// Examines an evaluation.
+/// Examines evaluations, all on the same positions. `progress` hears whose turn it is, the part, what is done of it, and
+/// of how many.
 ///
 /// # Errors
 /// Where a file of records cannot be read; all are opened before the work begins.
-pub fn run(source: &EvalSource, plan: &Plan, progress: Progress<'_>) -> Result<Examination, DataError> {
+pub fn run(
+    sources: &[EvalSource],
+    plan: &Plan,
+    progress: &mut dyn FnMut(usize, &str, usize, usize),
+) -> Result<Vec<Examination>, DataError> {
     for path in &plan.data {
         open(path)?;
     }
-    let positions = positions::of_games(plan, progress);
+    let positions = positions::of_games(plan, &mut |part, done, all| progress(0, part, done, all));
+    let each = sources.iter().enumerate().map(|(number, source)| {
+        examine(source, &positions, plan, &mut |part, done, all| progress(number, part, done, all))
+    });
+    each.collect()
+}
+
+fn examine(
+    source: &EvalSource,
+    positions: &[Position],
+    plan: &Plan,
+    progress: Progress<'_>,
+) -> Result<Examination, DataError> {
     let mut judge = Static::new(source);
-    let symmetry = Symmetry::of(&mut judge, &positions);
+    let symmetry = Symmetry::of(&mut judge, positions);
     let endgames = Endgames::of(source, plan, progress);
     let mates = Mates::of(source, plan, progress);
-    let stability = Stability::of(source, &positions, plan, progress);
+    let stability = Stability::of(source, positions, plan, progress);
     let calibration = match plan.data.is_empty() {
         true => None,
         false => Some(Calibration::of(&mut judge, plan, progress)?),

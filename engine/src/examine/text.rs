@@ -9,7 +9,7 @@ const NAMES: usize = 46;
 const COLUMN: usize = 22;
 
 /// The table; the columns have `titles`.
-pub fn table(titles: &[String], columns: &[&Examination]) -> String {
+pub fn table(titles: &[String], columns: &[Examination]) -> String {
     let mut out = String::new();
     let mut row = |name: &str, cells: Vec<String>| {
         let _ = write!(out, "{name:<NAMES$}");
@@ -18,8 +18,7 @@ pub fn table(titles: &[String], columns: &[&Examination]) -> String {
         }
         out.push('\n');
     };
-    let all =
-        |cell: fn(&Examination) -> String| columns.iter().map(|column| cell(column)).collect::<Vec<_>>();
+    let all = |cell: fn(&Examination) -> String| columns.iter().map(cell).collect::<Vec<_>>();
     row("", titles.iter().map(|title| title.chars().take(COLUMN - 1).collect()).collect());
     row("symmetry: positions", all(|c| c.symmetry.positions.to_string()));
     row("  changed by exchange of colours (0 is right)", all(|c| c.symmetry.colour_differences.to_string()));
@@ -68,7 +67,7 @@ pub fn table(titles: &[String], columns: &[&Examination]) -> String {
 }
 
 /// Endgames by material, where an evaluation does not do what is right.
-fn by_material(out: &mut String, titles: &[String], columns: &[&Examination]) {
+fn by_material(out: &mut String, titles: &[String], columns: &[Examination]) {
     for (title, column) in titles.iter().zip(columns) {
         let failed: Vec<String> = column
             .endgames
