@@ -49,10 +49,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a recipe.
-    pub fn of(recipe: &Recipe, train_config: String) -> Settings {
+    /// Those that a recipe has for a generation.
+    pub fn of(recipe: &Recipe, generation: u32, train_config: String) -> Settings {
         Settings {
-            play: recipe.play.clone(),
+            play: recipe.play.of(generation),
             data: recipe.data.clone(),
             train: recipe.train.clone(),
             train_config,

@@ -15,6 +15,7 @@ mod error;
 mod journal;
 mod ladder;
 mod page;
+mod per_generation;
 mod perform;
 mod planned;
 mod plots;
@@ -28,8 +29,9 @@ pub use error::LoopError;
 pub use journal::{Ended, Event, FileState, Line, LoopJournal, Player, Settings};
 pub use ladder::{Generation, Ladder, Match, StepState};
 pub use page::page;
+pub use per_generation::PerGeneration;
 pub use planned::{Planned, dry_run};
-pub use recipe::{OnFailure, Opponent, Recipe, RecipeError, Undecided};
+pub use recipe::{OnFailure, Opponent, PlayRecipe, Recipe, RecipeError, Undecided};
 pub use run::{Config, Outcome, run};
 pub use steps::{Purpose, Step, seed, steps};
 

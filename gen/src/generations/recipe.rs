@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::per_generation::PerGeneration;
+
 /// The longest loop, in generations.
 const MAX_GENERATIONS: u32 = 9999;
 /// Verbs of `chuhe-gen` that make one record file out of several.
@@ -26,7 +28,7 @@ pub struct Recipe {
     #[serde(rename = "loop")]
     pub whole: LoopSettings,
     /// Self-play.
-    pub play: PlaySettings,
+    pub play: PlayRecipe,
     /// What is trained on.
     #[serde(default)]
     pub data: DataSettings,
@@ -62,10 +64,50 @@ pub struct LoopSettings {
 }
 
 /// `[play]`: one of positions and games; nodes and the rest are words of `chuhe-gen play`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayRecipe {
+    /// Scored positions.
+    pub positions: Option<PerGeneration>,
+    /// Or games.
+    pub games: Option<PerGeneration>,
+    /// Nodes a move.
+    pub nodes: Option<PerGeneration>,
+    /// Depth a move, in plies.
+    pub depth: Option<u32>,
+    /// Further words for `chuhe-gen play`.
+    #[serde(default)]
+    pub args: Vec<String>,
+}
+
+impl PlayRecipe {
+    /// What a generation is played with.
+    pub(super) fn of(&self, generation: u32) -> PlaySettings {
+        let number = |numbers: &Option<PerGeneration>| numbers.as_ref().and_then(|all| all.of(generation));
+        PlaySettings {
+            positions: number(&self.positions),
+            games: number(&self.games),
+            nodes: number(&self.nodes),
+            depth: self.depth,
+            args: self.args.clone(),
+        }
+    }
+
+    /// Every list with its name.
+    fn lists(&self) -> [(&'static str, Option<&PerGeneration>); 3] {
+        [
+            ("play.positions", self.positions.as_ref()),
+            ("play.games", self.games.as_ref()),
+            ("play.nodes", self.nodes.as_ref()),
+        ]
+    }
+}
+
+/// Self-play of one generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaySettings {
-    /// Scored positions of each generation.
+    /// Scored positions.
     pub positions: Option<u64>,
     /// Or games.
     pub games: Option<u64>,
@@ -312,7 +354,8 @@ impl Recipe {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(ScaleError(factor, "a number above 0, such as 0.1 or 10"));
         }
-        for count in [&mut self.play.positions, &mut self.play.games].into_iter().flatten() {
+        let counts = [&mut self.play.positions, &mut self.play.games].into_iter().flatten();
+        for count in counts.flat_map(PerGeneration::numbers_mut) {
             *count = (*count as f64 * factor).round() as u64;
             if *count == 0 {
                 return Err(ScaleError(factor, "a number that leaves something to play"));
@@ -368,6 +411,10 @@ impl Recipe {
         let play = &self.play;
         let both = format!("{:?} and games {:?}", play.positions, play.games);
         ensure(play.positions.is_some() != play.games.is_some(), "play.positions", &both, "one of the two")?;
+        for (name, list) in play.lists() {
+            let empty = list == Some(&PerGeneration::Each(Vec::new()));
+            ensure(!empty, name, &"[]", "a number, or a list with one number a generation")?;
+        }
         ensure(self.data.generations > 0, "data.generations", &0, "1 or more")?;
         for tool in &self.data.tools {
             let known = TOOLS.contains(&tool.verb.as_str());

@@ -1,7 +1,13 @@
+use std::sync::LazyLock;
+
 use super::*;
 
 const SMALL: &str = "[loop]\nfolder = \"run\"\ngenerations = 2\n[play]\npositions = 10\nnodes = 5\n\
     [train]\nconfig = \"train.toml\"\n[match]\npairs = 4\nnodes = 5\n";
+
+/// The same with numbers that differ between generations.
+static LISTS: LazyLock<String> =
+    LazyLock::new(|| SMALL.replace("positions = 10\nnodes = 5", "positions = [10, 40]\nnodes = [5, 6, 7]"));
 
 fn read(text: &str) -> Result<Recipe, String> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -25,6 +31,8 @@ fn what_is_wrong_is_named() {
         (SMALL.replace("nodes = 5\n[train]", "nods = 5\n[train]"), "line 6"),
         (SMALL.replace("positions = 10\n", ""), "play.positions"),
         (SMALL.replace("positions = 10", "positions = 10\ngames = 3"), "one of the two"),
+        (SMALL.replace("positions = 10", "positions = []"), "play.positions is []"),
+        (SMALL.replace("positions = 10", "positions = \"ten\""), "a list with one number a generation"),
         (SMALL.replace("generations = 2", "generations = 0"), "loop.generations is 0"),
         (SMALL.replace("[train]", "args = [\"--seed\", \"3\"]\n[train]"), "play.args is --seed"),
         (SMALL.replace("[train]", "args = [\"--seed=3\"]\n[train]"), "play.args is --seed=3"),
@@ -38,6 +46,16 @@ fn what_is_wrong_is_named() {
         assert!(error.contains(expected), "{expected:?} is not in: {error}");
     }
     assert!(Recipe::read(Path::new("no such.toml")).is_err());
+}
+
+#[test]
+fn numbers_may_differ_between_generations() {
+    let recipe = read(&LISTS).expect("a recipe");
+    let found = [1, 2, 3, 9].map(|generation| {
+        let played = recipe.play.of(generation);
+        (played.positions, played.nodes)
+    });
+    assert_eq!(found, [(10, 5), (40, 6), (40, 7), (40, 7)].map(|(count, nodes)| (Some(count), Some(nodes))));
 }
 
 #[test]
@@ -66,12 +84,17 @@ fn a_recipe_is_made_smaller_and_larger_by_one_number() {
     let same = recipe.clone().scaled(1.0).expect("the same");
     assert_eq!(same, recipe);
     let tenth = recipe.clone().scaled(0.1).expect("a tenth");
-    assert_eq!((tenth.play.positions, tenth.play.games), (Some(1), None));
+    let played = tenth.play.of(1);
+    assert_eq!((played.positions, played.games), (Some(1), None));
     assert!(tenth.whole.folder.ends_with("run-x0.1"), "{:?}", tenth.whole.folder);
     assert_eq!((&tenth.train, &tenth.contest), (&recipe.train, &recipe.contest));
     let larger =
         read(&SMALL.replace("positions = 10", "games = 4")).expect("a recipe").scaled(2.5).expect("larger");
-    assert_eq!((larger.play.positions, larger.play.games), (None, Some(10)));
+    let played = larger.play.of(1);
+    assert_eq!((played.positions, played.games), (None, Some(10)));
+    let lists = read(&LISTS).expect("a recipe").scaled(0.5).expect("a half");
+    assert_eq!([1, 2].map(|generation| lists.play.of(generation).positions), [Some(5), Some(20)]);
+    assert_eq!(lists.play.of(1).nodes, Some(5), "nodes a move are not scaled");
     for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 0.01] {
         let error = recipe.clone().scaled(factor).expect_err("no factor").to_string();
         assert!(error.contains("--scale") && error.contains("expected"), "{error}");

@@ -68,7 +68,7 @@ pub(super) fn failed(path: &Path, verb: &'static str) -> impl FnOnce(io::Error) 
 /// The settings that a recipe gives a generation.
 pub(super) fn settings_of(recipe: &Recipe, generation: u32) -> Result<Settings, RecipeError> {
     let seed = steps::seed(recipe.whole.seed, generation, Purpose::Train);
-    Ok(Settings::of(recipe, recipe.train_config(seed)?))
+    Ok(Settings::of(recipe, generation, recipe.train_config(seed)?))
 }
 
 /// Who plays generation 1; its net is copied into the folder once.
