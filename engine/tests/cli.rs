@@ -158,14 +158,14 @@ fn backends_are_compared_in_one_run() {
     let classes = alone["classes"].as_object().expect("an object");
     let nodes: u64 = classes.values().filter_map(|class| class["nodes"].as_u64()).sum();
     assert_eq!(Some(nodes), alone["nodes"].as_u64());
-    let (code, out, err) = chuhe(&["bench", "--all-backends", "--json"]);
+    let (code, out, err) = chuhe(&["bench", "--net", "none", "--all-backends", "--json"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("--arch NAME"), "{err}");
 }
 
 #[test]
 fn a_bench_without_a_net_has_no_backend() {
-    let (code, value) = json(&["bench", "--depth", "2", "--json"]);
+    let (code, value) = json(&["bench", "--net", "none", "--depth", "2", "--json"]);
     assert_eq!((code, &value["backend"], &value["net"]), (0, &Value::Null, &Value::Null));
     assert_eq!(value["signature"], value["nodes"]);
     let (code, out, err) = chuhe(&["bench", "--backend", "scalar", "--net", "none", "--json"]);
@@ -174,8 +174,11 @@ fn a_bench_without_a_net_has_no_backend() {
 }
 
 #[test]
-fn hand_crafted_evaluation_by_default() {
-    let (code, value) = json(&["eval", "--json"]);
-    assert_eq!((code, &value["raw"]), (0, &value["cp"]));
-    assert!(value["cp"].as_i64().is_some_and(|cp| cp.abs() < 100));
+fn the_net_in_the_program_by_default() {
+    let value = json(&["eval", "--json"]).1;
+    assert_eq!(value, json(&["eval", "--net", engine::eval::embedded::DEFAULT, "--json"]).1);
+    assert!(value["cp"].as_i64().is_some_and(|cp| cp.abs() < 100), "{value}");
+    let (code, hand_crafted) = json(&["eval", "--net", "none", "--json"]);
+    assert_eq!((code, &hand_crafted["raw"]), (0, &hand_crafted["cp"]));
+    assert!(hand_crafted["cp"].as_i64().is_some_and(|cp| cp.abs() < 100), "{hand_crafted}");
 }

@@ -15,7 +15,7 @@ use serde_json::Value;
 fn play_inspect_verify() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("a.rec");
-    let rest = "--games 6 --nodes 60 --seed 3 --threads 1 --json";
+    let rest = "--games 6 --nodes 60 --seed 3 --threads 1 --net none --json";
     let played = json(&done(&mut command(&out, rest), 0));
     assert_eq!((&played["games"], &played["state"]), (&6.into(), &"complete".into()));
     let again = json(&done(&mut command(&out, rest), 0));

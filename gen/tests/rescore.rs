@@ -41,10 +41,10 @@ fn games(path: &Path) -> Vec<GameRecord> {
     Reader::open(path).expect("a file").games().collect::<Result<_, _>>().expect("no damage")
 }
 
-/// A file of self-play at 150 nodes and 1 MiB.
+/// A file of self-play by the hand-crafted evaluation at 150 nodes and 1 MiB.
 fn played(folder: &Path, name: &str, rest: &str) -> PathBuf {
     let out = folder.join(name);
-    let rest = format!("--nodes 150 --balance-nodes 50 --hash 1 --threads 2 --quiet {rest}");
+    let rest = format!("--net none --nodes 150 --balance-nodes 50 --hash 1 --threads 2 --quiet {rest}");
     done(gen_command("play", &[], &out, &rest), 0);
     out
 }

@@ -143,7 +143,8 @@ fn our_engine_in_uci_equals_our_search() -> Result<()> {
         "chuhe-gen",
         &["rescore", &input, "--out", &inside, "--net", "none", "--depth", "3", "--hash", "16", "--json"],
     )?;
-    let words = ["--engine", engine, "--option", "Hash=16", "--depth", "3", "--json"];
+    let words =
+        ["--engine", engine, "--option", "Hash=16", "--option", "EvalFile=none", "--depth", "3", "--json"];
     json("chuhe-gen", &[&["rescore", &input, "--out", &outside][..], &words].concat())?;
     let (inside, outside) = (games(Path::new(&inside))?, games(Path::new(&outside))?);
     let mut compared = 0;
