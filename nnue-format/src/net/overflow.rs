@@ -6,6 +6,7 @@
 //! must fit an i16. Intermediate sums of incremental updates may wrap: i16 addition is
 //! modular, and the final sum is that of a board.
 
+use ndarray::{ArrayView1, ArrayViewMut1};
 use xiangqi::{Color, Piece, PieceKind, Square};
 
 use super::quantised::QuantisedNet;
@@ -79,12 +80,7 @@ impl Bounds {
     }
 
     /// Adds the largest `ranks` weights of a group, each so many times.
-    fn add<'a>(
-        &mut self,
-        rows: impl Iterator<Item = ndarray::ArrayView1<'a, i16>>,
-        ranks: usize,
-        times: usize,
-    ) {
+    fn add<'a>(&mut self, rows: impl Iterator<Item = ArrayView1<'a, i16>>, ranks: usize, times: usize) {
         let (ranks, times) = (ranks.min(MOST), times as i32);
         for rank in self.top[..ranks].iter_mut().chain(&mut self.bottom[..ranks]) {
             rank.fill(0);
@@ -92,13 +88,14 @@ impl Bounds {
         let mut carry = vec![0; self.high.len()];
         for row in rows {
             // Each weight sinks down the ranking: the larger stays, the smaller goes on.
-            carry.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+            // `assign` copies a row as one piece, where an iterator over it would go weight by weight.
+            ArrayViewMut1::from(&mut carry[..]).assign(&row);
             for top in &mut self.top[..ranks] {
                 for (top, carry) in top.iter_mut().zip(&mut carry) {
                     (*top, *carry) = ((*top).max(*carry), (*top).min(*carry));
                 }
             }
-            carry.iter_mut().zip(row).for_each(|(to, from)| *to = *from);
+            ArrayViewMut1::from(&mut carry[..]).assign(&row);
             for bottom in &mut self.bottom[..ranks] {
                 for (bottom, carry) in bottom.iter_mut().zip(&mut carry) {
                     (*bottom, *carry) = ((*bottom).min(*carry), (*bottom).max(*carry));
