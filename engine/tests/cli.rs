@@ -175,8 +175,8 @@ fn a_bench_without_a_net_has_no_backend() {
 
 #[test]
 fn the_net_in_the_program_by_default() {
-    let value = json(&["eval", "--json"]).1;
-    assert_eq!(value, json(&["eval", "--net", engine::eval::embedded::DEFAULT, "--json"]).1);
+    let (code, value) = json(&["eval", "--json"]);
+    assert_eq!((code, &value), (0, &json(&["eval", "--net", engine::eval::embedded::DEFAULT, "--json"]).1));
     assert!(value["cp"].as_i64().is_some_and(|cp| cp.abs() < 100), "{value}");
     let (code, hand_crafted) = json(&["eval", "--net", "none", "--json"]);
     assert_eq!((code, &hand_crafted["raw"]), (0, &hand_crafted["cp"]));

@@ -3,7 +3,8 @@
 //! ```text
 //! # a remark
 //! > a line that is said to the engine
-//! < a line that it answers next; * is any text, {n} a whole number, {move} a move
+//! < a line that it answers next; * is any text, {n} a whole number, {move} a move,
+//!   {net} the name of the net in the program, or <empty> without one
 //! ... any number of lines up to the next expected one
 //! ```
 //! At the end the input is closed; nothing more may be said then unless the last line is `...`, and the process must
@@ -14,11 +15,13 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{Engine, fits};
+use engine::eval::embedded::EMBEDDED;
 
 fn converse(transcript: &str) {
     let mut engine = Engine::start();
     let mut skipping = false;
-    for line in transcript.lines() {
+    let net = EMBEDDED.map_or("<empty>", |net| net.name);
+    for line in transcript.replace("{net}", net).lines() {
         if let Some(said) = line.strip_prefix("> ") {
             engine.say(said);
         } else if let Some(pattern) = line.strip_prefix("< ") {

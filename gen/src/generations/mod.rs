@@ -31,7 +31,7 @@ pub use ladder::{Generation, Ladder, Match, StepState};
 pub use page::page;
 pub use per_generation::PerGeneration;
 pub use planned::{Planned, dry_run};
-pub use recipe::{OnFailure, Opponent, PlayRecipe, Recipe, RecipeError, Undecided};
+pub use recipe::{OnFailure, Opponent, Play, Recipe, RecipeError, Undecided};
 pub use run::{Config, Outcome, run};
 pub use steps::{Purpose, Step, seed, steps};
 

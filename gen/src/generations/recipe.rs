@@ -28,7 +28,7 @@ pub struct Recipe {
     #[serde(rename = "loop")]
     pub whole: LoopSettings,
     /// Self-play.
-    pub play: PlayRecipe,
+    pub play: Play<PerGeneration>,
     /// What is trained on.
     #[serde(default)]
     pub data: DataSettings,
@@ -63,16 +63,17 @@ pub struct LoopSettings {
     pub start_net: Option<PathBuf>,
 }
 
-/// `[play]`: one of positions and games; nodes and the rest are words of `chuhe-gen play`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+/// `[play]`: one of positions and games; nodes and the rest are words of `chuhe-gen play`. `N` is a number that may differ
+/// between generations in a recipe, and a plain one in the settings of a generation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlayRecipe {
+pub struct Play<N> {
     /// Scored positions.
-    pub positions: Option<PerGeneration>,
+    pub positions: Option<N>,
     /// Or games.
-    pub games: Option<PerGeneration>,
+    pub games: Option<N>,
     /// Nodes a move.
-    pub nodes: Option<PerGeneration>,
+    pub nodes: Option<N>,
     /// Depth a move, in plies.
     pub depth: Option<u32>,
     /// Further words for `chuhe-gen play`.
@@ -80,7 +81,10 @@ pub struct PlayRecipe {
     pub args: Vec<String>,
 }
 
-impl PlayRecipe {
+/// Self-play of one generation.
+pub(super) type PlaySettings = Play<u64>;
+
+impl Play<PerGeneration> {
     /// What a generation is played with.
     pub(super) fn of(&self, generation: u32) -> PlaySettings {
         let number = |numbers: &Option<PerGeneration>| numbers.as_ref().and_then(|all| all.of(generation));
@@ -101,23 +105,6 @@ impl PlayRecipe {
             ("play.nodes", self.nodes.as_ref()),
         ]
     }
-}
-
-/// Self-play of one generation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlaySettings {
-    /// Scored positions.
-    pub positions: Option<u64>,
-    /// Or games.
-    pub games: Option<u64>,
-    /// Nodes a move.
-    pub nodes: Option<u64>,
-    /// Depth a move, in plies.
-    pub depth: Option<u32>,
-    /// Further words for `chuhe-gen play`.
-    #[serde(default)]
-    pub args: Vec<String>,
 }
 
 /// `[data]`
@@ -409,7 +396,8 @@ impl Recipe {
         ensure((1..=MAX_GENERATIONS).contains(&count), "loop.generations", &count, "1 to 9999")?;
         ensure(whole.seed < 1 << 53, "loop.seed", &whole.seed, "a number below 2^53")?;
         let play = &self.play;
-        let both = format!("{:?} and games {:?}", play.positions, play.games);
+        let given = |is_some| if is_some { "given" } else { "missing" };
+        let both = format!("{} and games {}", given(play.positions.is_some()), given(play.games.is_some()));
         ensure(play.positions.is_some() != play.games.is_some(), "play.positions", &both, "one of the two")?;
         for (name, list) in play.lists() {
             let empty = list == Some(&PerGeneration::Each(Vec::new()));

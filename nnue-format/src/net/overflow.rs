@@ -22,19 +22,18 @@ pub(super) fn check(net: &QuantisedNet) -> Result<(), QuantiseError> {
     let mut bounds = Bounds::new(l1);
     for bucket in 0..features.buckets() {
         let row = |slot: &usize| net.layers.ft_weights.row(bucket * slots + slot);
+        let mut overflow = |exact: bool| {
+            bounds.start(net);
+            for (rows, most) in &groups {
+                let (ranks, times) = if exact { (*most, 1) } else { (1, *most) };
+                bounds.add(rows.iter().map(row), ranks, times);
+            }
+            bounds.overflow()
+        };
         // Nearly every net passes with the largest weight of a kind taken for each of its pieces, which costs a third.
-        bounds.start(net);
-        for (rows, most) in &groups {
-            bounds.add(rows.iter().map(row), 1, *most);
-        }
-        if bounds.overflow().is_none() {
-            continue;
-        }
-        bounds.start(net);
-        for (rows, most) in &groups {
-            bounds.add(rows.iter().map(row), *most, 1);
-        }
-        if let Some((neuron, sum)) = bounds.overflow() {
+        if overflow(false).is_some()
+            && let Some((neuron, sum)) = overflow(true)
+        {
             return Err(QuantiseError::AccumulatorOverflow { neuron, bucket, sum });
         }
     }
