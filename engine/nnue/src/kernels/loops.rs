@@ -19,6 +19,7 @@
 //! | `product(Vector, Vector) -> Vector` | clipped words multiplied, shifted right by `PAIRWISE_SHIFT` |
 //! | `pack(Vector, Vector) -> Vector` | words `0..=127` to bytes, in the order of `PACK_LANES` |
 //! | `non_zero([Vector; PARTS]) -> u16` | bit `i`: are the four bytes `i` of the line not all zero? Bytes are `0..=127` |
+//! | `append_blocks(u16, usize, &mut [u16], usize) -> usize` | [`append_blocks`](super::append_blocks), or its like |
 //! | `splat([u8; 4]) -> Vector` | the four bytes again and again |
 //! | `dot(Vector, Vector, Vector) -> Vector` | `dot(sums, x, w)`: to each i32 the products of four u8 `0..=127` and four i8 `±127` are added |
 //! | `narrow([Vector; PARTS], u32) -> [u8; 16]` | i32 shifted right, clipped to `0..=HIDDEN_MAX`, in order |
@@ -31,7 +32,7 @@ macro_rules! kernels {
 
         use crate::aligned::{Bytes, Ints, Words};
         use crate::kernels::vector::{blocks_of, load, load_of, parts, store};
-        use crate::kernels::{ALL_BLOCKS, Kernels, Scratch, append_blocks, lines};
+        use crate::kernels::{ALL_BLOCKS, Kernels, Scratch, lines};
         use crate::net::{Dense, FeatureRows, Stack};
 
         /// Registers of a line.

@@ -97,18 +97,21 @@ static BIT_PLACES: [[u16; 8]; 256] = {
 /// Appends the numbers of the blocks that a line's mask tells to the first `count`; returns how
 /// many there are then.
 #[inline(always)]
-fn append_blocks(mask: u16, line: usize, blocks: &mut [u16], mut count: usize) -> usize {
-    for (half, byte) in mask.to_le_bytes().into_iter().enumerate() {
-        let base = (16 * line + 8 * half) as u16;
-        let places = BIT_PLACES[byte as usize].map(|place| base + place);
-        // Eight are stored, `count` moves on by those that count. Eight always fit: before
-        // block n at most n are counted.
-        if let Some(to) = blocks.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<8>()) {
-            *to = places;
-        }
-        count += byte.count_ones() as usize;
+fn append_blocks(mask: u16, line: usize, blocks: &mut [u16], count: usize) -> usize {
+    let [low, high] = mask.to_le_bytes();
+    let count = append_half(low, 16 * line, blocks, count);
+    append_half(high, 16 * line + 8, blocks, count)
+}
+
+/// Appends those of eight blocks from number `first` on.
+#[inline(always)]
+fn append_half(mask: u8, first: usize, blocks: &mut [u16], count: usize) -> usize {
+    // Eight are stored, `count` moves on by those that count. Eight always fit: before block n at
+    // most n are counted.
+    if let Some(to) = blocks.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<8>()) {
+        *to = BIT_PLACES[mask as usize].map(|place| first as u16 + place);
     }
-    count
+    count + mask.count_ones() as usize
 }
 
 /// `N` lines from line `at` on.

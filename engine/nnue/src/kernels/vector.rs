@@ -29,6 +29,7 @@ unsafe impl Register for std::arch::aarch64::uint8x16_t {}
 /// Integers, of which any bytes are a value.
 pub(crate) trait Integer: Copy {}
 impl Integer for u8 {}
+impl Integer for u16 {}
 impl Integer for i8 {}
 impl Integer for i16 {}
 impl Integer for i32 {}
@@ -74,4 +75,17 @@ pub(crate) fn store<R: Register, T: Integer, const N: usize>(line: &mut Line<T, 
     // SAFETY: as in `load`, and writable; a register has no padding, and any bytes are a value of
     // an `Integer`.
     unsafe { std::ptr::from_mut(line).cast::<R>().add(part).write(value) }
+}
+
+/// Puts a register into integers of its size.
+#[inline(always)]
+#[cfg_attr(
+    target_arch = "aarch64",
+    expect(dead_code, reason = "numbers of blocks are stored by AVX-512 alone")
+)]
+pub(crate) fn store_unaligned<R: Register, T: Integer, const N: usize>(to: &mut [T; N], value: R) {
+    const { assert!(size_of::<[T; N]>() == size_of::<R>()) };
+    // SAFETY: as many writable bytes as the register has; it has no padding, and any bytes are a
+    // value of an `Integer`.
+    unsafe { std::ptr::from_mut(to).cast::<R>().write_unaligned(value) }
 }

@@ -5,6 +5,7 @@ use std::arch::aarch64::*;
 
 use nnue_format::quant::{CRELU_SHIFT, FT_MAX, PAIRWISE_SHIFT};
 
+use crate::kernels::append_blocks;
 use crate::kernels::loops::kernels;
 
 pub(super) type Vector = uint8x16_t;

@@ -6,6 +6,7 @@ use std::arch::x86_64::*;
 use nnue_format::quant::{CRELU_SHIFT, FT_MAX, PAIRWISE_SHIFT};
 
 use super::sse41;
+use crate::kernels::append_blocks;
 use crate::kernels::loops::kernels;
 
 pub(super) type Vector = __m256i;

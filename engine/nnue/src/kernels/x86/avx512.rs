@@ -7,6 +7,7 @@ use nnue_format::quant::{CRELU_SHIFT, FT_MAX, PAIRWISE_SHIFT};
 
 use super::{avx2, sse41};
 use crate::kernels::loops::kernels;
+use crate::kernels::vector::store_unaligned;
 
 pub(super) type Vector = __m512i;
 pub(super) const PACK_LANES: usize = 4;
@@ -80,6 +81,21 @@ pub(super) fn pack(low: Vector, high: Vector) -> Vector {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn non_zero(bytes: [Vector; 1]) -> u16 {
     _mm512_test_epi32_mask(bytes[0], bytes[0])
+}
+
+/// As [`append_blocks`](crate::kernels::append_blocks): sixteen numbers, those that count moved to the front, are stored.
+/// Sixteen always fit: before block n at most n are counted.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+pub(super) fn append_blocks(mask: u16, line: usize, blocks: &mut [u16], count: usize) -> usize {
+    let first = _mm512_set1_epi32(16 * line as i32);
+    let numbers =
+        _mm512_add_epi32(first, _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    let counted = _mm512_maskz_compress_epi32(mask, numbers);
+    if let Some(to) = blocks.get_mut(count..).and_then(|rest| rest.first_chunk_mut::<16>()) {
+        store_unaligned(to, _mm512_cvtepi32_epi16(counted));
+    }
+    count + mask.count_ones() as usize
 }
 
 #[inline]

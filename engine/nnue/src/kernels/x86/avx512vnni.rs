@@ -5,7 +5,8 @@ use std::arch::x86_64::*;
 
 use super::avx512::{self, PACK_LANES, TILE, Vector};
 use super::avx512::{
-    add_16, add_32, clip, halve, narrow, non_zero, pack, product, splat, sub_16, sub_32, total, zero,
+    add_16, add_32, append_blocks, clip, halve, narrow, non_zero, pack, product, splat, sub_16, sub_32,
+    total, zero,
 };
 use crate::kernels::loops::kernels;
 

@@ -7,6 +7,7 @@ use super::avx2::{self, PACK_LANES, TILE, Vector};
 use super::avx2::{
     add_16, add_32, clip, halve, narrow, non_zero, pack, product, splat, sub_16, sub_32, total, zero,
 };
+use crate::kernels::append_blocks;
 use crate::kernels::loops::kernels;
 
 /// Products are added with a latency of four or five cycles, two registers to an output line.
